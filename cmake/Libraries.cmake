@@ -1,0 +1,15 @@
+# Third-party libraries, all from Debian, as targets weir::NAME. Headers come in as SYSTEM.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
+pkg_check_modules(LIBEVENT REQUIRED IMPORTED_TARGET libevent_core libevent_extra)
+pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq)
+pkg_check_modules(LIBIDN REQUIRED IMPORTED_TARGET libidn)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(LIBBSD REQUIRED IMPORTED_TARGET libbsd)
+find_package(fmt REQUIRED)
+
+find_package(tl-expected REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(PgQuery REQUIRED)

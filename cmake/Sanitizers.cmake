@@ -1,0 +1,10 @@
+# WEIR_SANITIZE = "address,undefined" | "thread" | "" ; WEIR_FUZZ builds the libFuzzer drivers (clang only).
+set(WEIR_SANITIZE "" CACHE STRING "sanitizers, comma separated")
+option(WEIR_FUZZ "build the libFuzzer targets" OFF)
+if(WEIR_SANITIZE)
+  add_compile_options(-fsanitize=${WEIR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${WEIR_SANITIZE})
+endif()
+if(WEIR_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,21 @@
+// Monotonic and wall-clock time as the two values that decisions are given; only the edge of the program reads a clock.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace weir {
+
+using Monotonic = std::chrono::steady_clock::time_point;
+using Wall = std::chrono::system_clock::time_point;
+using Milliseconds = std::chrono::milliseconds;
+
+inline Monotonic monotonic_now() { return std::chrono::steady_clock::now(); }
+inline Wall wall_now() { return std::chrono::system_clock::now(); }
+
+// Seconds since 1970 as shared memory and PCP carry them; 0 means "never".
+inline std::int64_t epoch_seconds(Wall time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace weir

@@ -1,0 +1,38 @@
+#include "common/base/event_loop.h"
+
+#include "common/base/check.h"
+
+namespace weir {
+
+EventLoop::EventLoop() : base_(event_base_new()) { WEIR_CHECK(base_ != nullptr); }
+
+EventLoop::~EventLoop() {
+  run_deferred();
+  event_base_free(base_);
+}
+
+void EventLoop::run() {
+  while (!stopping_) {
+    now_ = monotonic_now();
+    const bool pending = !deferred_.empty() || !doomed_.empty();
+    const int result = event_base_loop(base_, EVLOOP_ONCE | (pending ? EVLOOP_NONBLOCK : 0));
+    now_ = monotonic_now();
+    run_deferred();
+    if (result != 0 && deferred_.empty() && doomed_.empty()) break;  // nothing registered any more
+  }
+}
+
+void EventLoop::run_deferred() {
+  for (int round = 0; round < 64 && (!deferred_.empty() || !doomed_.empty()); ++round) {
+    auto work = std::move(deferred_);
+    deferred_.clear();
+    for (auto& item : work) item();
+    auto doomed = std::move(doomed_);
+    doomed_.clear();
+    doomed.clear();
+  }
+}
+
+void EventLoop::abandon_inherited(EventLoop& inherited) { WEIR_CHECK(event_reinit(inherited.base_) == 0); }
+
+}  // namespace weir

@@ -1,0 +1,52 @@
+// Owns a libevent event_base; runs deferred work at the end of a turn.
+#pragma once
+
+#include <event2/event.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "common/base/clock.h"
+
+namespace weir {
+
+class EventLoop {
+ public:
+  EventLoop();
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  // Runs until stop(). Deferred work is done after each turn, so an object that dies inside its own callback can be
+  // handed to defer() and is destroyed when no callback of it is on the stack.
+  void run();
+  void stop() { stopping_ = true; event_base_loopbreak(base_); }
+  bool stopping() const { return stopping_; }
+
+  void defer(std::function<void()> work) { deferred_.push_back(std::move(work)); }
+  template <typename T>
+  void destroy_later(std::unique_ptr<T> object) {
+    doomed_.push_back(std::shared_ptr<void>(std::move(object)));
+  }
+
+  // The time at the start of this turn; no system call beyond the loop's own.
+  Monotonic now() const { return now_; }
+
+  event_base* base() { return base_; }
+
+  // For a freshly forked process: forgets the inherited base without disturbing the parent's registrations (both share
+  // one epoll instance, so event_reinit comes first).
+  static void abandon_inherited(EventLoop& inherited);
+
+ private:
+  void run_deferred();
+
+  event_base* base_;
+  std::vector<std::function<void()>> deferred_;
+  std::vector<std::shared_ptr<void>> doomed_;
+  Monotonic now_ = monotonic_now();
+  bool stopping_ = false;
+};
+
+}  // namespace weir

@@ -1,0 +1,38 @@
+// What the parent hands to a freshly forked process, and nothing else: no globals.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/base/unique_fd.h"
+#include "common/base/wake.h"
+
+namespace weir::config {
+struct Config;
+}
+namespace weir::shmem {
+class Mapping;
+}
+
+namespace weir::process {
+
+// A listening socket, made by the parent before the first fork and shared by all children.
+struct ListenSocket {
+  UniqueFd fd;
+  bool is_unix = false;
+};
+
+struct RoleContext {
+  std::shared_ptr<const config::Config> config;
+  shmem::Mapping* mapping = nullptr;   // the one shared segment; write only the parts that your role owns
+  int slot = -1;                       // row in the child table (role child), else -1
+  std::vector<ListenSocket>* sockets = nullptr;
+  // One eventfd a process: [0] parent, [1] health, [2 + slot] children. Wake others through it, watch your own.
+  std::vector<Wake>* wakes = nullptr;
+
+  static constexpr std::size_t kParentWake = 0;
+  static constexpr std::size_t kHealthWake = 1;
+  static constexpr std::size_t kFirstChildWake = 2;
+};
+
+}  // namespace weir::process

@@ -1,0 +1,40 @@
+// The few facts about a session that routing may use. Filled by the child from its SessionState.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/facts.h"
+
+namespace weir::lb {
+
+struct SessionRouting {
+  // 'I', 'T' or 'E' as the client was last told.
+  char transaction_status = 'I';
+  // The open block runs wholly on a standby (it was opened READ ONLY and READ COMMITTED there).
+  bool block_on_standby = false;
+  // A block opened by a plain BEGIN would not be READ COMMITTED READ WRITE for certain (default_transaction_*,
+  // SET SESSION CHARACTERISTICS, options).
+  bool unusual_isolation = false;
+  // Sticky reasons that keep the session on the primary:
+  bool may_have_temp = false;      // a temp object may exist
+  bool opaque_state = false;       // session state may differ from what is recorded (DO, user functions, ...)
+  bool open_cursor = false;        // DECLAREd and not closed
+  bool listening = false;
+  bool nonstandard_strings = false;   // standard_conforming_strings = off
+  bool unsafe_encoding = false;       // client_encoding BIG5, GBK, GB18030, SJIS, SHIFT_JIS_2004, UHC, JOHAB
+  bool replication = false;           // replication connection
+  // Schemas searched, as the session's search_path says, "$user" already replaced; valid only if known.
+  bool search_path_known = false;
+  std::vector<std::string> search_path;
+  std::string database;
+  // Parameters whose SHOW is the same on every node of this session because the session itself set them.
+  std::vector<std::string> session_parameters;
+  // Relations written by this session whose triggers, rules or defaults are not yet known to be harmless.
+  std::vector<parser::Name> unverified_writes;
+};
+
+}  // namespace weir::lb

@@ -1,0 +1,30 @@
+// Where an exchange goes, with a named reason that every log line, SHOW and test speaks.
+#pragma once
+
+#include <cstdint>
+
+#include "common/base/enum_text.h"
+
+namespace weir::lb {
+
+// Primary: the primary and nothing else. AnyStandby: may be balanced over the readable nodes by weight (the primary with
+// its own weight included). SameNode: where the open transaction block already is. Node: the one a hint names.
+// Local: answered by pgweir (SHOW POOL_NODES).
+enum class Scope : std::uint8_t { Primary, AnyReadable, SameNode, Node, Local };
+BOOST_DESCRIBE_ENUM(Scope, Primary, AnyReadable, SameNode, Node, Local)
+
+enum class Reason : std::uint8_t {
+#define REASON(name, text) name,
+#include "lb/reasons.def"
+#undef REASON
+};
+const char* reason_text(Reason reason);
+const char* reason_name(Reason reason);
+
+struct Target {
+  Scope scope = Scope::Primary;
+  Reason reason = Reason::Unparsable;
+  int node = -1;  // with Scope::Node
+};
+
+}  // namespace weir::lb
