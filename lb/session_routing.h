@@ -35,6 +35,11 @@ struct SessionRouting {
   std::vector<std::string> session_parameters;
   // Relations written by this session whose triggers, rules or defaults are not yet known to be harmless.
   std::vector<parser::Name> unverified_writes;
+  // Other names used on the primary (functions, views, operators) of which it is not yet known whether they change the
+  // session's state: see Effects::unverified.
+  bool unverified_effects = false;
+  // Bound to its primary connection for a reason that only the child knows.
+  bool pinned = false;
 };
 
 }  // namespace weir::lb

@@ -7,7 +7,7 @@
 
 namespace weir::lb {
 
-// Primary: the primary and nothing else. AnyStandby: may be balanced over the readable nodes by weight (the primary with
+// Primary: the primary and nothing else. AnyReadable: may be balanced over the readable nodes by weight (the primary with
 // its own weight included). SameNode: where the open transaction block already is. Node: the one a hint names.
 // Local: answered by pgweir (SHOW POOL_NODES).
 enum class Scope : std::uint8_t { Primary, AnyReadable, SameNode, Node, Local };
@@ -25,6 +25,10 @@ struct Target {
   Scope scope = Scope::Primary;
   Reason reason = Reason::Unparsable;
   int node = -1;  // with Scope::Node
+  // With AnyReadable: standbys alone are drawn from; without any the primary serves (hint standby).
+  bool prefer_standby = false;
+  // With a general reason (MultiStatement, BlockMoves) the particular one behind it; else equal to `reason`.
+  Reason cause = Reason::Unparsable;
 };
 
 }  // namespace weir::lb

@@ -1,0 +1,51 @@
+// The question that turns missing names into catalogue facts: one SQL text for any number of names, and the reading of
+// its rows. PostgreSQL 11 and later.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/shmem/catalog_view.h"
+#include "lb/resolve.h"
+
+namespace weir::lb {
+
+// The pseudo-function under which the enabled event triggers of a database are kept (no real name is empty): schemas
+// empty = there is none.
+inline constexpr std::string_view kEventTriggers = "";
+
+// At most this many names are asked for in one statement.
+inline constexpr std::size_t kMaxQueryNames = 100;
+inline constexpr std::size_t kCatalogColumns = 6;  // kind, name, schema, plain, plain_to_write, builtin
+
+// One SELECT over NAMES (at most kMaxQueryNames; the rest is not asked for), quoted for either setting of
+// standard_conforming_strings, every catalogue name qualified. It reads system catalogues only.
+std::string catalog_query(std::span<const Missing> names);
+
+// One row as text. Booleans are "t" and "f".
+using CatalogRow = std::vector<std::optional<std::string>>;
+
+struct SchemaFlags {
+  std::string schema;
+  bool plain = false;
+  bool plain_to_write = false;
+  bool builtin = false;
+  bool operator==(const SchemaFlags&) const = default;
+};
+
+// What there is to know of one name.
+struct CatalogFact {
+  shmem::FactKind kind = shmem::FactKind::Relation;
+  std::string name;
+  std::vector<SchemaFlags> schemas;
+};
+
+// The rows' facts: one for each of NAMES in their order, without schemas where there was no row. Nothing if a row is not
+// of the expected form or speaks of a name that was not asked for.
+std::optional<std::vector<CatalogFact>> parse_catalog_rows(std::span<const Missing> names,
+                                                           std::span<const CatalogRow> rows);
+
+}  // namespace weir::lb

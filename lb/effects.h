@@ -1,0 +1,62 @@
+// What an exchange may do to its session beyond the SETs that the facts list: to be applied when it is sent (the flags
+// and the unverified names: a statement that fails may have had effects too) and when it succeeds (the named changes).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "lb/resolve.h"
+#include "parser/facts.h"
+
+namespace weir::lb {
+
+enum class NamedChange : std::uint8_t {
+  OpenCursor,      // lives until the end of the transaction
+  OpenHoldCursor,  // WITH HOLD: lives until closed
+  CloseCursor,
+  CloseAllCursors,
+  Prepare,
+  Deallocate,
+  DeallocateAll,
+  Listen,
+  Unlisten,
+  UnlistenAll,
+  DiscardAll,        // all of it: settings, cursors, statements, LISTEN, temp objects, advisory locks
+  DiscardTemp,
+  DiscardSequences,
+  DiscardPlans,
+};
+
+// One change of a named thing; `name` is a view into the facts, empty for the "all" forms.
+struct NamedEffect {
+  NamedChange change = NamedChange::OpenCursor;
+  std::string_view name;
+  bool operator==(const NamedEffect&) const = default;
+};
+
+struct Effects {
+  // From the moment the exchange is sent:
+  bool may_have_temp = false;   // a temp object may exist afterwards
+  bool opaque_state = false;    // session state may change in ways that the text does not tell (temp objects included)
+  bool session_locks = false;   // session-level advisory locks may be held afterwards
+  bool unusual_isolation = false;  // default_transaction_* or SESSION CHARACTERISTICS may no longer be the usual ones
+  // Fails inside a transaction block, and so beside an injection in the same implicit transaction.
+  bool refuses_block = false;
+  // The catalogue may have changed once the statement (its transaction, if in a block) has committed: bump the epoch.
+  bool changes_catalog = false;
+  std::vector<Unverified> unverified;  // may turn out to be opaque; copied from Resolved
+  // On success, in this order:
+  std::vector<NamedEffect> named;
+
+  // Nothing at all happens to the session, as with most statements.
+  bool none() const {
+    return !may_have_temp && !opaque_state && !session_locks && !unusual_isolation && !refuses_block &&
+           !changes_catalog && unverified.empty() && named.empty();
+  }
+};
+
+// FACTS must outlive the result's views. Allocates only where there are unverified names or named changes.
+Effects effects(const parser::StatementFacts& facts, const Resolved& resolved);
+
+}  // namespace weir::lb

@@ -1,0 +1,69 @@
+// The routing settings, compiled once per (re)load and then only read. Patterns are Pgpool-II's: case-insensitive and
+// anchored at both ends whether or not they say ^ and $.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace weir::lb {
+
+// The plain values that routing is configured by; names as in the configuration.
+struct PolicySettings {
+  bool load_balance_mode = true;
+  bool statement_level_load_balance = false;
+  bool ignore_leading_white_space = true;
+  std::vector<std::string> read_only_function_list;
+  std::vector<std::string> write_function_list;
+  std::vector<std::string> primary_routing_query_pattern_list;
+};
+
+// What the two function lists say of one function. Unlisted: nothing, the catalogue decides.
+enum class FunctionListing { Unlisted, ReadOnly, Write };
+
+class Policy {
+ public:
+  // Balancing on, no lists.
+  Policy();
+  ~Policy();
+  Policy(Policy&&) noexcept;
+  Policy& operator=(Policy&&) noexcept;
+
+  bool load_balance() const { return load_balance_; }
+  // A node is drawn for each exchange; else one is drawn for each session and kept while it is usable.
+  bool per_statement() const { return per_statement_; }
+
+  // True if TEXT must go to the primary by primary_routing_query_pattern_list. TEXT counts with and without its blanks
+  // and semicolons at the end (and at the start, with ignore_leading_white_space). Linear in the text's length; without
+  // patterns it costs nothing.
+  bool matches_primary_pattern(std::string_view text) const {
+    return has_primary_patterns_ && matches_primary_pattern_slow(text);
+  }
+
+  // With read_only_function_list, every function not in it is a write and write_function_list is without effect. A call
+  // qualified by a schema is looked for as "schema.name"; for writes, and in pg_catalog, as the bare name too.
+  FunctionListing function_listing(std::string_view schema, std::string_view name) const {
+    return has_function_lists_ ? function_listing_slow(schema, name) : FunctionListing::Unlisted;
+  }
+
+ private:
+  friend Result<Policy> compile_policy(const PolicySettings& settings);
+  struct Patterns;
+
+  bool matches_primary_pattern_slow(std::string_view text) const;
+  FunctionListing function_listing_slow(std::string_view schema, std::string_view name) const;
+
+  bool load_balance_ = true;
+  bool per_statement_ = false;
+  bool has_primary_patterns_ = false;
+  bool has_function_lists_ = false;
+  std::unique_ptr<Patterns> patterns_;
+};
+
+// Fails (F0000) if a pattern is no valid regular expression; the detail names each such pattern and its parameter.
+Result<Policy> compile_policy(const PolicySettings& settings);
+
+}  // namespace weir::lb
