@@ -1,5 +1,5 @@
 // The question that turns missing names into catalogue facts: one SQL text for any number of names, and the reading of
-// its rows. PostgreSQL 11 and later.
+// its rows. For PostgreSQL 10 and later.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,8 @@ inline constexpr std::size_t kMaxQueryNames = 100;
 inline constexpr std::size_t kCatalogColumns = 6;  // kind, name, schema, plain, plain_to_write, builtin
 
 // One SELECT over NAMES (at most kMaxQueryNames; the rest is not asked for), quoted for either setting of
-// standard_conforming_strings, every catalogue name qualified. It reads system catalogues only.
+// standard_conforming_strings. It reads system catalogues only; run it with search_path = pg_catalog, so that nobody's
+// operators stand in for PostgreSQL's own. Names must be valid in the connection's client_encoding, or it fails whole.
 std::string catalog_query(std::span<const Missing> names);
 
 // One row as text. Booleans are "t" and "f".
@@ -36,7 +37,8 @@ struct SchemaFlags {
   bool operator==(const SchemaFlags&) const = default;
 };
 
-// What there is to know of one name.
+// What there is to know of one name. A relation in very many schemas comes with as many as the shared table keeps and
+// one more, which makes it "of any schema" there.
 struct CatalogFact {
   shmem::FactKind kind = shmem::FactKind::Relation;
   std::string name;

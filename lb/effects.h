@@ -40,10 +40,13 @@ struct Effects {
   bool may_have_temp = false;   // a temp object may exist afterwards
   bool opaque_state = false;    // session state may change in ways that the text does not tell (temp objects included)
   bool session_locks = false;   // session-level advisory locks may be held afterwards
-  bool unusual_isolation = false;  // default_transaction_* or SESSION CHARACTERISTICS may no longer be the usual ones
+  bool unusual_isolation = false;  // default_transaction_* may no longer be the usual; RESET is not counted here
+  bool serializable_default = false;  // default_transaction_isolation may be serializable afterwards
   // Fails inside a transaction block, and so beside an injection in the same implicit transaction.
   bool refuses_block = false;
-  // The catalogue may have changed once the statement (its transaction, if in a block) has committed: bump the epoch.
+  // The catalogue may have changed once the statement (its transaction, if in a block) has committed: bump the epoch,
+  // unless the command tags tell otherwise (tag_may_change_catalog). Functions and CALL are not counted, since each call
+  // would make all facts unknown: what they change is noticed when the facts expire or a standby refuses.
   bool changes_catalog = false;
   std::vector<Unverified> unverified;  // may turn out to be opaque; copied from Resolved
   // On success, in this order:
@@ -51,12 +54,17 @@ struct Effects {
 
   // Nothing at all happens to the session, as with most statements.
   bool none() const {
-    return !may_have_temp && !opaque_state && !session_locks && !unusual_isolation && !refuses_block &&
-           !changes_catalog && unverified.empty() && named.empty();
+    return !may_have_temp && !opaque_state && !session_locks && !unusual_isolation && !serializable_default &&
+           !refuses_block && !changes_catalog && unverified.empty() && named.empty();
   }
 };
 
 // FACTS must outlive the result's views. Allocates only where there are unverified names or named changes.
 Effects effects(const parser::StatementFacts& facts, const Resolved& resolved);
+
+// False if a command that ended with TAG ("INSERT 0 1", "SELECT 5", ...) cannot have changed the catalogue. "SELECT n" is
+// also the tag of SELECT INTO and CREATE TABLE AS, which add a relation and change none: for a text that could not be
+// classified that is no reason to forget everything.
+bool tag_may_change_catalog(std::string_view tag);
 
 }  // namespace weir::lb

@@ -63,7 +63,7 @@ class Policy {
   std::unique_ptr<Patterns> patterns_;
 };
 
-// Fails (F0000) if a pattern is no valid regular expression; the detail names each such pattern and its parameter.
+// Fails (22023) if a pattern is no valid regular expression; the detail names each such pattern and its parameter.
 Result<Policy> compile_policy(const PolicySettings& settings);
 
 }  // namespace weir::lb

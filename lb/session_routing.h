@@ -19,6 +19,8 @@ struct SessionRouting {
   // A block opened by a plain BEGIN would not be READ COMMITTED READ WRITE for certain (default_transaction_*,
   // SET SESSION CHARACTERISTICS, options).
   bool unusual_isolation = false;
+  // default_transaction_isolation may be SERIALIZABLE, which a standby refuses for every statement.
+  bool serializable_default = false;
   // Sticky reasons that keep the session on the primary:
   bool may_have_temp = false;      // a temp object may exist
   bool opaque_state = false;       // session state may differ from what is recorded (DO, user functions, ...)

@@ -1,0 +1,390 @@
+#include "lb/route.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace weir::lb {
+namespace {
+
+using parser::Hint;
+using parser::SetAction;
+using parser::SetChange;
+using parser::Statement;
+using parser::StatementKind;
+using parser::TransactionModes;
+using parser::Tristate;
+
+// Settings that are fixed when a server is built or a cluster is made, so every node of it shows the same.
+constexpr std::array<std::string_view, 14> kSameEverywhere = {
+    "block_size",          "integer_datetimes",  "lc_collate",       "lc_ctype",
+    "max_function_args",   "max_identifier_length", "max_index_keys", "segment_size",
+    "server_encoding",     "server_version",     "server_version_num", "wal_block_size",
+    "data_checksums",      "wal_segment_size",
+};
+
+// In a block that is open on a standby these are the block's own.
+bool of_the_block(std::string_view parameter) {
+  return parameter == "transaction_isolation" || parameter == "transaction_read_only" ||
+         parameter == "transaction_deferrable";
+}
+
+// Why a statement of KIND is no plain read, if its kind alone says so. Every kind is named, so that a new one must be.
+std::optional<Reason> objection_of_kind(StatementKind kind) {
+  switch (kind) {
+    case StatementKind::Empty:
+    case StatementKind::Select:
+    case StatementKind::CopyToQuery:
+    case StatementKind::Show:
+      return std::nullopt;
+    case StatementKind::Unknown:
+      return Reason::Unparsable;
+    case StatementKind::CopyOther:
+      return Reason::CopyOther;
+    case StatementKind::Set:
+    case StatementKind::Reset:
+    case StatementKind::Discard:
+      return Reason::SessionChange;
+    case StatementKind::SetTransaction:
+    case StatementKind::Commit:
+    case StatementKind::Rollback:
+    case StatementKind::Savepoint:
+    case StatementKind::Release:
+    case StatementKind::RollbackTo:
+    case StatementKind::TwoPhase:
+      return Reason::TransactionControl;
+    case StatementKind::Begin:
+      return Reason::BeginReadWrite;
+    case StatementKind::Insert:
+    case StatementKind::Update:
+    case StatementKind::Delete:
+    case StatementKind::Merge:
+    case StatementKind::OtherWrite:
+      return Reason::Write;
+    case StatementKind::Prepare:
+    case StatementKind::Execute:
+    case StatementKind::Deallocate:
+      return Reason::SqlPrepare;
+    case StatementKind::DeclareCursor:
+    case StatementKind::Fetch:
+    case StatementKind::CloseCursor:
+      return Reason::Cursor;
+    case StatementKind::Listen:
+    case StatementKind::Unlisten:
+    case StatementKind::Notify:
+      return Reason::Notifications;
+    case StatementKind::Lock:
+    case StatementKind::Explain:
+    case StatementKind::Vacuum:
+      return Reason::Utility;
+    case StatementKind::Call:
+    case StatementKind::Do:
+    case StatementKind::Load:
+      return Reason::OpaqueStatement;
+    case StatementKind::Ddl:
+      return Reason::Ddl;
+    case StatementKind::PoolShow:
+      return Reason::LocalCommand;
+  }
+  return Reason::Unparsable;
+}
+
+// What keeps every text of the session on the primary, read or not: it is not even classified.
+std::optional<Reason> objection_of_text(const SessionRouting& session) {
+  if (session.replication) return Reason::ReplicationConnection;
+  if (session.unsafe_encoding) return Reason::UnsafeEncoding;
+  if (session.nonstandard_strings) return Reason::NonstandardStrings;
+  return std::nullopt;
+}
+
+// What keeps the session's reads on the primary.
+std::optional<Reason> objection_of_session(const SessionRouting& session) {
+  if (session.may_have_temp) return Reason::TempObjects;
+  if (session.opaque_state) return Reason::OpaqueState;
+  if (session.open_cursor) return Reason::OpenCursor;
+  if (session.listening) return Reason::Listening;
+  if (!session.unverified_writes.empty()) return Reason::UnverifiedWrites;
+  if (session.unverified_effects) return Reason::UnverifiedEffects;
+  if (session.serializable_default) return Reason::SerializableDefault;
+  if (session.pinned) return Reason::Pinned;
+  return std::nullopt;
+}
+
+// What in the statement's own text makes it no plain read, beside its kind.
+std::optional<Reason> objection_of_features(const Statement& statement) {
+  if (statement.modifying_cte) return Reason::ModifyingCte;
+  if (statement.creates_temp || statement.mentions_temp) return Reason::TempObjects;
+  if (statement.select_into) return Reason::SelectInto;
+  if (statement.row_locks) return Reason::RowLocks;
+  if (!statement.written_relations.empty()) return Reason::Write;
+  if (statement.opaque_effects) return Reason::OpaqueStatement;
+  if (!statement.sets.empty()) return Reason::SessionChange;
+  return std::nullopt;
+}
+
+// A SET that a standby takes as the primary would, and that has no part in what a transaction may do.
+bool plain_set(const SetChange& change) {
+  if (change.action == SetAction::ResetAll) return true;
+  const std::string_view name = change.parameter;
+  return !name.empty() && name != "role" && name != "session_authorization" && name != "session_characteristics" &&
+         !name.starts_with("transaction_") && !name.starts_with("default_transaction_");
+}
+
+bool read_committed(TransactionModes::Isolation isolation) {
+  return isolation == TransactionModes::Isolation::Unset || isolation == TransactionModes::Isolation::ReadCommitted;
+}
+
+// Follows an exchange through the blocks that it opens and ends, and stops at the first statement that may not run on a
+// standby.
+class Walk {
+ public:
+  enum class Block { None, Opening, Open };
+
+  Walk(const SessionRouting& session, Block block) : session_(session), block_(block) {}
+
+  // A read from now on may mean something else than its facts were resolved for.
+  void state_has_changed() { state_changed_ = true; }
+
+  std::optional<Reason> step(const Statement& statement, const RouteItem& item) {
+    if (statement.kind != StatementKind::Empty) only_empty_ = false;
+    if (block_ == Block::Opening && statement.kind != StatementKind::SetTransaction &&
+        statement.kind != StatementKind::Empty) {
+      if (const auto objection = open()) return objection;
+    }
+    if (item.primary_pattern) return Reason::PrimaryPattern;
+    switch (statement.kind) {
+      case StatementKind::Empty:
+        return std::nullopt;
+      case StatementKind::Select:
+      case StatementKind::CopyToQuery:
+        return read(statement, item);
+      case StatementKind::Show:
+        return show(statement);
+      case StatementKind::Begin:
+        return begin(statement);
+      case StatementKind::SetTransaction:
+        return set_transaction(statement);
+      default:
+        return block_ == Block::None ? objection_of_kind(statement.kind) : in_block(statement);
+    }
+  }
+
+  // At the end of the exchange: a BEGIN that stands last must be judged too.
+  std::optional<Reason> finish() { return block_ == Block::Opening ? open() : std::nullopt; }
+
+  bool opened() const { return opened_; }
+  bool only_empty() const { return only_empty_; }
+
+ private:
+  std::optional<Reason> begin(const Statement& statement) {
+    if (block_ != Block::None) return Reason::TransactionControl;  // the server's warning is the primary's to give
+    if (statement.opaque_effects || !statement.sets.empty()) return Reason::BeginReadWrite;
+    modes_ = statement.transaction;
+    block_ = Block::Opening;
+    return std::nullopt;
+  }
+
+  std::optional<Reason> set_transaction(const Statement& statement) {
+    if (block_ == Block::None) return Reason::TransactionControl;
+    const TransactionModes& modes = statement.transaction;
+    if (block_ == Block::Opening) {
+      if (modes.read_only != Tristate::Unset) modes_.read_only = modes.read_only;
+      if (modes.isolation != TransactionModes::Isolation::Unset) modes_.isolation = modes.isolation;
+      return std::nullopt;
+    }
+    const bool harmless = modes.read_only != Tristate::No && read_committed(modes.isolation);
+    return harmless ? std::nullopt : std::optional(Reason::TransactionControl);
+  }
+
+  // The modes of the BEGIN are all known: may its block be on a standby?
+  std::optional<Reason> open() {
+    const bool explicit_level = modes_.isolation == TransactionModes::Isolation::ReadCommitted;
+    const bool usual = explicit_level || (read_committed(modes_.isolation) && !session_.unusual_isolation);
+    if (modes_.read_only != Tristate::Yes || !usual) return Reason::BeginReadWrite;
+    if (const auto objection = objection_of_session(session_)) return objection;
+    block_ = Block::Open;
+    opened_ = true;
+    return std::nullopt;
+  }
+
+  std::optional<Reason> read(const Statement& statement, const RouteItem& item) const {
+    if (const auto objection = objection_of_features(statement)) return objection;
+    if (const auto objection = objection_of_session(session_)) return objection;
+    if (item.resolved == nullptr) return Reason::CatalogPending;
+    if (item.resolved->verdict != Verdict::Plain) return item.resolved->reason;
+    if (block_ != Block::None && statement.now_like) return Reason::NowInBlock;
+    if (state_changed_) return Reason::StateThenRead;
+    return std::nullopt;
+  }
+
+  std::optional<Reason> show(const Statement& statement) const {
+    if (const auto objection = objection_of_session(session_)) return objection;
+    const std::string_view name = statement.identifier;
+    if (std::find(kSameEverywhere.begin(), kSameEverywhere.end(), name) != kSameEverywhere.end()) return std::nullopt;
+    if (block_ != Block::None && of_the_block(name)) return std::nullopt;
+    const auto& own = session_.session_parameters;
+    const bool is_own = std::find(own.begin(), own.end(), name) != own.end();
+    if (!is_own) return Reason::NodeSetting;
+    return state_changed_ ? std::optional(Reason::StateThenRead) : std::nullopt;
+  }
+
+  std::optional<Reason> in_block(const Statement& statement) {
+    switch (statement.kind) {
+      case StatementKind::Commit:
+      case StatementKind::Rollback:
+        if (!statement.transaction.chain) block_ = Block::None;
+        state_changed_ = true;  // SET LOCAL ends; a rollback also undoes SETs
+        return std::nullopt;
+      case StatementKind::Savepoint:
+      case StatementKind::Release:
+        return std::nullopt;
+      case StatementKind::RollbackTo:
+        state_changed_ = true;
+        return std::nullopt;
+      case StatementKind::Set:
+      case StatementKind::Reset:
+        return set(statement);
+      default:
+        return objection_of_kind(statement.kind);
+    }
+  }
+
+  std::optional<Reason> set(const Statement& statement) {
+    if (statement.mentions_temp) return Reason::TempObjects;
+    if (statement.opaque_effects || statement.sets.empty()) return Reason::SessionChange;
+    if (!std::all_of(statement.sets.begin(), statement.sets.end(), plain_set)) return Reason::SessionChange;
+    state_changed_ = true;
+    return std::nullopt;
+  }
+
+  const SessionRouting& session_;
+  Block block_;
+  TransactionModes modes_;
+  bool opened_ = false;
+  bool state_changed_ = false;
+  bool only_empty_ = true;
+};
+
+struct Objection {
+  Reason reason;  // MultiStatement where one string holds several statements
+  Reason cause;
+};
+
+std::optional<Objection> walk_all(std::span<const RouteItem> items, Walk& walk, std::size_t skip = 0) {
+  for (const RouteItem& item : items) {
+    const auto& statements = item.facts->statements;
+    if (statements.empty()) return Objection{Reason::Unparsable, Reason::Unparsable};
+    for (const Statement& statement : statements) {
+      if (skip > 0) {
+        --skip;
+        continue;
+      }
+      if (const auto cause = walk.step(statement, item)) {
+        return Objection{statements.size() > 1 ? Reason::MultiStatement : *cause, *cause};
+      }
+    }
+  }
+  if (const auto cause = walk.finish()) return Objection{*cause, *cause};
+  return std::nullopt;
+}
+
+// The hint that counts: one for the primary before all others.
+Hint find_hint(std::span<const RouteItem> items) {
+  Hint found;
+  for (const RouteItem& item : items) {
+    const Hint& hint = item.facts->hint;
+    if (hint.kind == Hint::Kind::NoLoadBalance || hint.kind == Hint::Kind::Primary) return hint;
+    if (found.kind == Hint::Kind::None) found = hint;
+  }
+  return found;
+}
+
+std::optional<Reason> objection_of_hint(const Hint& hint) {
+  if (hint.kind == Hint::Kind::NoLoadBalance) return Reason::HintNoLoadBalance;
+  if (hint.kind == Hint::Kind::Primary) return Reason::HintPrimary;
+  return std::nullopt;
+}
+
+Target make_target(Scope scope, Reason reason, Reason cause) {
+  Target target;
+  target.scope = scope;
+  target.reason = reason;
+  target.cause = cause;
+  return target;
+}
+
+Target make_target(Scope scope, Reason reason) { return make_target(scope, reason, reason); }
+
+Target block_moves(Reason cause) { return make_target(Scope::Primary, Reason::BlockMoves, cause); }
+
+bool all_pool_show(std::span<const RouteItem> items) {
+  return std::all_of(items.begin(), items.end(), [](const RouteItem& item) {
+    const auto& statements = item.facts->statements;
+    return !statements.empty() && std::all_of(statements.begin(), statements.end(), [](const Statement& statement) {
+      return statement.kind == StatementKind::PoolShow;
+    });
+  });
+}
+
+// A failed block on a standby stays there; only where the exchange itself ends the failure and goes on with something
+// that is not for a standby must it move first.
+Target route_aborted(std::span<const RouteItem> items, const SessionRouting& session) {
+  const Target stays = make_target(Scope::SameNode, Reason::AbortedBlock);
+  const auto& statements = items.front().facts->statements;
+  if (statements.empty()) return stays;
+  const Statement& first = statements.front();
+  const bool ends = first.kind == StatementKind::Rollback && !first.transaction.chain;
+  if (!ends && first.kind != StatementKind::RollbackTo) return stays;
+  if (statements.size() == 1 && items.size() == 1) return stays;
+  Walk walk(session, ends ? Walk::Block::None : Walk::Block::Open);
+  walk.state_has_changed();
+  const auto objection = walk_all(items, walk, 1);
+  return objection ? block_moves(objection->cause) : stays;
+}
+
+Target route_in_standby_block(std::span<const RouteItem> items, const SessionRouting& session) {
+  if (const auto objection = objection_of_text(session)) return block_moves(*objection);
+  if (const auto objection = objection_of_hint(find_hint(items))) return block_moves(*objection);
+  Walk walk(session, Walk::Block::Open);
+  const auto objection = walk_all(items, walk);
+  return objection ? block_moves(objection->cause) : make_target(Scope::SameNode, Reason::BlockOnStandby);
+}
+
+Target route_idle(std::span<const RouteItem> items, const SessionRouting& session, const Policy& policy) {
+  if (const auto objection = objection_of_text(session)) return make_target(Scope::Primary, *objection);
+  const Hint hint = find_hint(items);
+  if (const auto objection = objection_of_hint(hint)) return make_target(Scope::Primary, *objection);
+  Walk walk(session, Walk::Block::None);
+  if (const auto objection = walk_all(items, walk)) {
+    return make_target(Scope::Primary, objection->reason, objection->cause);
+  }
+  if (!policy.load_balance()) return make_target(Scope::Primary, Reason::LoadBalanceOff);
+  if (hint.kind == Hint::Kind::Node && hint.node >= 0) {
+    Target target = make_target(Scope::Node, Reason::HintNode);
+    target.node = hint.node;
+    return target;
+  }
+  if (walk.only_empty()) return make_target(Scope::AnyReadable, Reason::NothingToRun);
+  const Reason cause = walk.opened() ? Reason::BeginReadOnly : Reason::PlainRead;
+  const bool standby = hint.kind == Hint::Kind::Standby;
+  Target target = make_target(Scope::AnyReadable, standby ? Reason::HintStandby : cause, cause);
+  target.prefer_standby = standby;
+  return target;
+}
+
+}  // namespace
+
+Target route(std::span<const RouteItem> items, const SessionRouting& session, const Policy& policy) {
+  const bool in_block = session.transaction_status != 'I';
+  const bool aborted = session.transaction_status == 'E';
+  if (!items.empty() && !aborted && all_pool_show(items)) return make_target(Scope::Local, Reason::LocalCommand);
+  if (in_block && !session.block_on_standby) {
+    return make_target(Scope::SameNode, aborted ? Reason::AbortedBlock : Reason::InTransaction);
+  }
+  if (items.empty()) return make_target(in_block ? Scope::SameNode : Scope::Primary, Reason::NothingToRun);
+  if (aborted) return route_aborted(items, session);
+  return in_block ? route_in_standby_block(items, session) : route_idle(items, session, policy);
+}
+
+}  // namespace weir::lb
