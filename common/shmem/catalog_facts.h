@@ -9,7 +9,6 @@
 // over a slot can make a fact unknown, never wrong. Readers look in the current and in the previous generation.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,7 +23,7 @@ class CatalogFacts {
  public:
   // The least size of a region.
   static constexpr std::size_t kMinBytes = 16 * 1024;
-  // A fact of more schemas than this is stored as one of unknown schemas: see `insert`.
+  // A fact of more schemas than this, or larger than a quarter of a half, is kept as one of unknown schemas.
   static constexpr std::size_t kMaxSchemas = 512;
   static constexpr std::size_t kMaxNameBytes = 255;
 
@@ -41,14 +40,14 @@ class CatalogFacts {
   // change of the catalogue is then never found.
   std::uint64_t epoch() const;
   // Makes every fact unknown, those on their way included.
-  void bump_epoch();
+  void bump_epoch() const;
 
   // Publishes what is known of NAME as of EPOCH. False if it is too large, the epoch is over, or there is no table.
-  // With more than kMaxSchemas schemas one SchemaFact with an empty schema name and all flags false is kept instead,
-  // which readers must take as "an object of any schema, nothing known of it".
+  // Of a fact that is too large one SchemaFact with an empty schema name and all flags false is kept, which readers must
+  // take as "an object of any schema, nothing known of it".
   // NOW: any monotonic seconds, the same clock as for find().
   bool insert(std::uint64_t epoch, std::string_view database, FactKind kind, std::string_view name,
-              std::span<const SchemaFact> schemas, std::uint32_t now);
+              std::span<const SchemaFact> schemas, std::uint32_t now) const;
 
   // The newest fact of the current epoch, not older than MAX_AGE seconds (0: of any age). Copies it to BUFFER, into
   // which the answer's views point.
@@ -60,15 +59,20 @@ class CatalogFacts {
 
  private:
   struct Header;
-  struct Half;
-  explicit CatalogFacts(Header* header);
-  friend struct CatalogFactsTestAccess;
+  struct Claim {  // a slot for one fact; offset 0: none
+    std::uint32_t generation = 0;
+    std::uint32_t offset = 0;
+  };
+  friend struct CatalogFactsTest;
 
-  std::uint32_t allocate(std::uint32_t bytes, std::uint32_t& generation);
-  void publish(std::uint32_t generation, std::uint32_t offset, std::size_t words, std::uint64_t hash,
-               std::span<std::uint64_t> image);
-  bool find_in(std::uint32_t generation, std::uint64_t hash, std::uint64_t epoch, std::string_view database,
-               FactKind kind, std::string_view name, std::vector<std::uint64_t>& buffer) const;
+  explicit CatalogFacts(Header* header) : header_(header) {}
+
+  std::uint64_t* head_of(std::uint32_t generation, std::uint64_t hash) const;
+  std::uint64_t* slot_at(std::uint32_t generation, std::uint32_t offset) const;
+  Claim claim(std::size_t words) const;
+  bool publish(Claim claim, std::span<std::uint64_t> image) const;
+  bool copy_slot(std::uint32_t generation, std::uint32_t offset, std::vector<std::uint64_t>& buffer) const;
+  bool find_in(std::uint32_t generation, std::span<const std::uint64_t> key, std::vector<std::uint64_t>& buffer) const;
 
   Header* header_ = nullptr;
 };
@@ -77,6 +81,8 @@ class CatalogFacts {
 class SharedCatalog : public CatalogView {
  public:
   explicit SharedCatalog(CatalogFacts facts) : facts_(facts) {}
+  SharedCatalog(const SharedCatalog&) = delete;
+  SharedCatalog& operator=(const SharedCatalog&) = delete;
 
   // Seconds of the clock that inserts use, and relcache_expire (0: for ever).
   void set_now(std::uint32_t now) { now_ = now; }
