@@ -12,7 +12,8 @@ using shmem::FactKind;
 //   rel      the relations of a wanted name
 //   family   each with its inheritance children and partitions, to any depth
 //   lineage  each with its inheritance parents
-//   touched  each with what a write to it may write to as well: family, and tables with a cascading foreign key to it
+//   reaches  steps from a table to its children and to tables with a cascading foreign key to it
+//   touched  each with what a write to it may write to as well: what it reaches by any number of steps
 //   coded    what depends on a user-defined function or operator
 //   bad_type domains whose checks or default do, and the types that are built upon them
 //   runs_code relations whose triggers, defaults, checks, indexes, partition keys or column types do
@@ -48,12 +49,13 @@ constexpr std::string_view kRelationTables = R"(, rel (relid, name, schema, relt
 ), lineage (root, relid) AS (
   SELECT relid, relid FROM rel
   UNION SELECT f.root, i.inhparent FROM lineage f JOIN pg_catalog.pg_inherits i ON i.inhrelid = f.relid
+), reaches (source, target) AS (
+  SELECT i.inhparent, i.inhrelid FROM pg_catalog.pg_inherits i
+  UNION ALL SELECT c.confrelid, c.conrelid FROM pg_catalog.pg_constraint c WHERE c.contype = 'f'
+    AND (c.confdeltype IN ('c', 'n', 'd') OR c.confupdtype IN ('c', 'n', 'd'))
 ), touched (root, relid) AS (
   SELECT relid, relid FROM rel
-  UNION SELECT t.root, x.relid FROM touched t CROSS JOIN LATERAL (
-    SELECT i.inhrelid AS relid FROM pg_catalog.pg_inherits i WHERE i.inhparent = t.relid
-    UNION ALL SELECT c.conrelid FROM pg_catalog.pg_constraint c WHERE c.contype = 'f' AND c.confrelid = t.relid
-      AND (c.confdeltype IN ('c', 'n', 'd') OR c.confupdtype IN ('c', 'n', 'd'))) x
+  UNION SELECT t.root, x.target FROM touched t JOIN reaches x ON x.source = t.relid
 ), runs_code (relid) AS (
   SELECT a.adrelid FROM coded d JOIN pg_catalog.pg_attrdef a ON a.oid = d.objid
     WHERE d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass
@@ -73,7 +75,7 @@ constexpr std::string_view kRelationTables = R"(, rel (relid, name, schema, relt
 
 constexpr std::string_view kRelations = R"(
 SELECT 'r', r.name, r.schema::pg_catalog.text,
-  r.relkind IN ('r', 'p', 'm') AND NOT r.taken AND NOT EXISTS (
+  NOT r.system AND r.relkind IN ('r', 'p', 'm') AND NOT r.taken AND NOT EXISTS (
     SELECT FROM family f JOIN pg_catalog.pg_class c ON c.oid = f.relid WHERE f.root = r.relid AND (
       c.relpersistence <> 'p' OR c.relkind NOT IN ('r', 'p', 'm') OR c.relrowsecurity OR (c.relkind <> 'm' AND
       EXISTS (SELECT FROM pg_catalog.pg_rewrite w WHERE w.ev_class = c.oid)))),
@@ -82,9 +84,11 @@ SELECT 'r', r.name, r.schema::pg_catalog.text,
       c.relpersistence = 't' OR c.relkind NOT IN ('r', 'p') OR c.relrowsecurity
       OR EXISTS (SELECT FROM pg_catalog.pg_rewrite w WHERE w.ev_class = c.oid)
       OR c.oid IN (SELECT relid FROM runs_code))),
-  r.relid < 16384 AND r.schema IN ('pg_catalog', 'information_schema')
-FROM (SELECT rel.*, EXISTS (SELECT FROM lineage l JOIN pg_catalog.pg_class c ON c.oid = l.relid
-  WHERE l.root = rel.relid AND c.reltype IN (SELECT typ FROM on_row)) AS taken FROM rel) r)";
+  r.system
+FROM (SELECT rel.*, relid < 16384 AND schema IN ('pg_catalog', 'information_schema') AS system,
+    EXISTS (SELECT FROM lineage l JOIN pg_catalog.pg_class c ON c.oid = l.relid
+      WHERE l.root = rel.relid AND c.reltype IN (SELECT typ FROM on_row)) AS taken
+  FROM rel OFFSET 0) r)";
 
 constexpr std::string_view kFunctions = R"(
 SELECT 'f', w.name, n.nspname::pg_catalog.text, false, false,
