@@ -1,0 +1,122 @@
+// One server connection. It has exactly one owner at any time (cache, a session's connection set, or an attempt to log
+// in) and one user that is told of its bytes.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "child/session_state.h"
+#include "common/base/clock.h"
+#include "common/base/enum_text.h"
+#include "common/base/error.h"
+#include "common/base/stream.h"
+
+namespace weir::child {
+
+class Backend;
+class Worker;
+
+// What decides whether a cached connection may serve a session: rule 3 of the session rules. FIXED are the startup
+// parameters that SET cannot change, sorted.
+struct BackendKey {
+  std::string database;
+  std::string user;
+  std::string replication;  // value of the startup parameter, empty: an ordinary connection
+  std::vector<std::pair<std::string, std::string>> fixed;
+  bool operator==(const BackendKey&) const = default;
+};
+
+// Who uses the backend now.
+class BackendUser {
+ public:
+  // BYTES begin at a message or inside one that was taken in part. Returns how many were taken; what is left comes
+  // again with more behind it.
+  virtual std::size_t on_backend_bytes(Backend& backend, Bytes bytes) = 0;
+  // What could not be written at once has been written.
+  virtual void on_backend_drained(Backend& backend) = 0;
+  // The connection has ended; the backend's socket is closed already. The owner gets rid of the object.
+  virtual void on_backend_lost(Backend& backend, const Error& error) = 0;
+
+ protected:
+  ~BackendUser() = default;
+};
+
+enum class BackendState : std::uint8_t { Connecting, Authenticating, Idle, Busy, Resetting, Closing };
+BOOST_DESCRIBE_ENUM(BackendState, Connecting, Authenticating, Idle, Busy, Resetting, Closing)
+
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return boost::hash<std::string_view>()(text); }
+};
+template <typename V>
+using NameMap = boost::unordered_flat_map<std::string, V, StringHash, std::equal_to<>>;
+
+class Backend final : private StreamHandler {
+ public:
+  Backend(Worker& worker, int node, BackendKey key);
+  ~Backend();
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  // Starts a connect to ADDRESS (numeric) or the socket directory; the user hears on_backend_drained when it is
+  // writable, or on_backend_lost. False with errno if it fails at once.
+  bool connect(std::string_view address, int port);
+
+  int node() const { return node_; }
+  const BackendKey& key() const { return key_; }
+  BackendState state() const { return state_; }
+  void set_state(BackendState state);
+  void set_user(BackendUser* user) { user_ = user; }
+  BackendUser* user() const { return user_; }
+
+  bool send(Bytes bytes);
+  bool send(std::string_view text) { return send(as_bytes(text)); }
+  std::size_t pending() const { return stream_ ? stream_->pending() : 0; }
+  int connect_error() const { return stream_ ? stream_->connect_error() : 0; }
+  void start_reading() { if (stream_) stream_->resume_reading(); }
+  void pause_reading() { if (stream_) stream_->pause_reading(); }
+  void resume_reading() { if (stream_) stream_->resume_reading(); }
+  bool alive() const { return stream_ != nullptr; }
+  // Says Terminate where that makes sense and closes the socket.
+  void close();
+  // Offers what was left over again, e.g. after the user changed its mind.
+  void poke();
+
+  // Facts of the login.
+  std::int32_t pid = 0;
+  std::string cancel_key;            // as the server sent it; never leaves this process
+  NameMap<std::string> parameters;   // ParameterStatus as last reported
+  Monotonic connected_at;
+  Monotonic released_at;
+  std::uint64_t uses = 0;
+  int row = -1;                      // slot in the shared backend rows
+
+  // What of a session has been applied here; reset to 0 with the session.
+  StateVersion applied = 0;
+  // Prepared statements that exist here, by name, with the generation of the session's statement.
+  NameMap<std::uint64_t> prepared;
+  // The transaction status of the last ReadyForQuery.
+  char status = 'I';
+  // Something may have been left that DISCARD ALL does not clear: close instead of reuse.
+  bool tainted = false;
+
+ private:
+  void on_readable() override;
+  void on_drained() override;
+  void lost(Error error);
+
+  Worker& worker_;
+  const int node_;
+  const BackendKey key_;
+  BackendState state_ = BackendState::Connecting;
+  BackendUser* user_ = nullptr;
+  std::unique_ptr<Stream> stream_;
+  std::string left_over_;  // bytes that the user did not take yet
+};
+
+}  // namespace weir::child

@@ -1,0 +1,374 @@
+#include "child/backend_cache.h"
+
+#include <algorithm>
+
+#include "child/internal_query.h"
+#include "child/worker.h"
+#include "common/base/log.h"
+#include "common/config/config.h"
+#include "common/wire/backend.h"
+#include "common/wire/encode.h"
+#include "common/wire/frame.h"
+
+namespace weir::child {
+namespace {
+
+constexpr Milliseconds kSaturatedRetry{200};
+
+}  // namespace
+
+// The user of every idle connection: anything but a harmless notice means that the connection is of no use any more.
+class BackendCache::IdleWatch final : public BackendUser {
+ public:
+  explicit IdleWatch(BackendCache& cache) : cache_(cache) {}
+
+ private:
+  std::size_t on_backend_bytes(Backend& backend, Bytes bytes) override {
+    std::size_t taken = 0;
+    while (true) {
+      const Bytes rest = bytes.subspan(taken);
+      const wire::FrameHeader header = wire::peek_frame(wire::Direction::FromServer, rest);
+      if (header.status == wire::FrameStatus::NeedMore) return taken;
+      const bool harmless = header.status == wire::FrameStatus::Ok &&
+                            (header.tag == 'N' || header.tag == 'S' || header.tag == 'A') &&
+                            header.total() <= Worker::kReadSize;
+      if (!harmless) {
+        drop(backend);
+        return bytes.size();
+      }
+      if (header.total() > rest.size()) return taken;
+      if (header.tag == 'S') {
+        if (const auto parameter = wire::parse_parameter_status(rest.subspan(5, header.total() - 5))) {
+          backend.parameters.insert_or_assign(std::string(parameter->name), std::string(parameter->value));
+        }
+      }
+      taken += header.total();
+    }
+  }
+  void on_backend_drained(Backend&) override {}
+  void on_backend_lost(Backend& backend, const Error&) override { drop(backend); }
+
+  void drop(Backend& backend) {
+    for (auto& [key, group] : cache_.groups_) {
+      for (auto it = group->idle.begin(); it != group->idle.end(); ++it) {
+        if (it->get() != &backend) continue;
+        std::unique_ptr<Backend> dead = std::move(*it);
+        group->idle.erase(it);
+        dead->close();
+        cache_.worker_.loop().destroy_later(std::move(dead));
+        cache_.gone(*group);
+        return;
+      }
+    }
+  }
+
+  BackendCache& cache_;
+};
+
+BackendCache::BackendCache(Worker& worker) : worker_(worker), idle_watch_(std::make_unique<IdleWatch>(*this)) {
+  deadline_timer_.set(worker.loop(), [this] { check_deadlines(); });
+}
+
+BackendCache::~BackendCache() = default;
+
+BackendCache::Group& BackendCache::group(const BackendKey& key, int node) {
+  GroupKey group_key(key.database, key.user, node);
+  auto& slot = groups_[group_key];
+  if (!slot) {
+    slot = std::make_unique<Group>();
+    slot->key = std::move(group_key);
+  }
+  return *slot;
+}
+
+int BackendCache::limit() const {
+  const auto max_pool = worker_.config().max_pool;
+  return max_pool > 0 ? static_cast<int>(max_pool) : 1 << 30;  // 0: the node's own ceiling, which answers 53300
+}
+
+std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey& key) {
+  for (auto it = group.idle.begin(); it != group.idle.end(); ++it) {
+    if ((*it)->key() != key) continue;
+    std::unique_ptr<Backend> backend = std::move(*it);
+    group.idle.erase(it);
+    backend->set_user(nullptr);
+    backend->set_state(BackendState::Busy);
+    ++backend->uses;
+    return backend;
+  }
+  return nullptr;
+}
+
+BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWaiter& waiter) {
+  Group& wanted = group(*request.key, request.node);
+  if (!request.fresh && request.key->replication.empty() && wanted.waiters.empty()) {
+    if (auto backend = take_idle(wanted, *request.key)) return {std::move(backend), false};
+  }
+  Waiting waiting{request, *request.key, &waiter};
+  waiting.request.key = nullptr;
+  const bool may_open = wanted.waiters.empty() && (wanted.total < limit() || make_room(wanted));
+  if (!may_open && !request.may_wait) return {nullptr, true};
+  ++waiting_;
+  if (may_open) {
+    open(wanted, std::move(waiting));
+  } else {
+    wanted.waiters.push_back(std::move(waiting));
+    arm_deadlines();
+  }
+  worker_.publish_waiting(waiting_);
+  return {nullptr, false};
+}
+
+// A connection of other startup parameters that lies idle in a full group makes room.
+bool BackendCache::make_room(Group& group) {
+  if (group.idle.empty()) return false;
+  std::unique_ptr<Backend> oldest = std::move(group.idle.back());
+  group.idle.pop_back();
+  oldest->close();
+  worker_.loop().destroy_later(std::move(oldest));
+  --group.total;
+  return true;
+}
+
+// The least recently used idle connection to NODE, of whomever, is closed: the server has no slot left.
+bool BackendCache::evict_on_node(int node) {
+  Group* victim = nullptr;
+  for (auto& [key, group] : groups_) {
+    if (std::get<2>(key) != node || group->idle.empty()) continue;
+    if (victim == nullptr || group->idle.back()->released_at < victim->idle.back()->released_at) victim = group.get();
+  }
+  if (victim == nullptr) return false;
+  return make_room(*victim);
+}
+
+void BackendCache::open(Group& group, Waiting waiting) {
+  auto attempt = std::make_unique<Attempt>();
+  Attempt* raw = attempt.get();
+  ++group.total;
+  attempt->group = &group;
+  attempt->waiting = std::move(waiting);
+  attempt->backend = std::make_unique<Backend>(worker_, std::get<2>(group.key), attempt->waiting.key);
+  worker_.register_backend(*attempt->backend);
+  attempt->login = std::make_unique<BackendLogin>(worker_, *attempt->backend, attempt->waiting.request.secret,
+                                                  [this, raw](const LoginFailure* failure) { attempt_done(raw, failure); });
+  attempts_.push_back(std::move(attempt));
+  const shmem::Node& node = worker_.nodes().nodes.at(static_cast<std::size_t>(std::get<2>(group.key)));
+  const std::string_view address = node.address.view().empty() ? node.hostname.view() : node.address.view();
+  raw->login->start(address, node.port, Milliseconds(worker_.connect_timeout(std::get<2>(group.key))));
+}
+
+void BackendCache::attempt_done(Attempt* attempt, const LoginFailure* failure) {
+  const auto it = std::find_if(attempts_.begin(), attempts_.end(), [&](const auto& a) { return a.get() == attempt; });
+  if (it == attempts_.end()) return;
+  std::unique_ptr<Attempt> done = std::move(*it);
+  attempts_.erase(it);
+  Group& group = *done->group;
+  const int node = std::get<2>(group.key);
+  worker_.loop().destroy_later(std::move(done->login));
+  if (failure == nullptr) {
+    worker_.learn_login(*done->backend, attempt->waiting.request.secret);
+    done->backend->set_user(nullptr);
+    if (done->waiting.waiter == nullptr) {
+      done->backend->set_state(BackendState::Idle);
+      store(group, std::move(done->backend));
+      return;
+    }
+    --waiting_;
+    worker_.publish_waiting(waiting_);
+    done->backend->set_state(BackendState::Busy);
+    ++done->backend->uses;
+    done->waiting.waiter->on_backend(std::move(done->backend));
+    return;
+  }
+  done->backend->close();
+  worker_.loop().destroy_later(std::move(done->backend));
+  --group.total;
+  if (failure->kind == LoginFailure::Kind::Unreachable || failure->kind == LoginFailure::Kind::Timeout) worker_.suspect(node);
+  Waiting waiting = std::move(done->waiting);
+  if (waiting.waiter != nullptr) {
+    if (failure->kind == LoginFailure::Kind::Saturated) {
+      if (evict_on_node(node)) {
+        // The evicted backend's slot is free only once the server has noticed: try again shortly.
+        waiting.request.may_wait = true;
+        if (waiting.request.deadline == Monotonic{}) waiting.request.deadline = worker_.loop().now() + std::chrono::seconds(2);
+      }
+      if (waiting.request.may_wait && waiting.request.deadline > worker_.loop().now()) {
+        group.waiters.push_front(std::move(waiting));
+        arm_deadlines();
+        return;
+      }
+    }
+    --waiting_;
+    worker_.publish_waiting(waiting_);
+    waiting.waiter->on_backend_failed(node, {AcquireFailure::Kind::Login, *failure});
+  }
+  serve_waiters(group);
+}
+
+void BackendCache::withdraw(BackendWaiter& waiter) {
+  for (auto& attempt : attempts_) {
+    if (attempt->waiting.waiter == &waiter) {
+      attempt->waiting.waiter = nullptr;  // the login goes on: the connection will be cached
+      --waiting_;
+    }
+  }
+  for (auto& [key, group] : groups_) {
+    waiting_ -= static_cast<std::size_t>(std::erase_if(group->waiters, [&](const Waiting& w) { return w.waiter == &waiter; }));
+  }
+  worker_.publish_waiting(waiting_);
+}
+
+void BackendCache::release(std::unique_ptr<Backend> backend) {
+  const auto& config = worker_.config();
+  const bool keep = backend->alive() && !backend->tainted && config.connection_cache && backend->key().replication.empty() &&
+                    !too_old(*backend, worker_.loop().now()) && worker_.node_accepts(backend->node());
+  if (!keep) return discard(std::move(backend));
+  reset(std::move(backend));
+}
+
+void BackendCache::reset(std::unique_ptr<Backend> backend) {
+  std::string messages;
+  int queries = 0;
+  for (const std::string& query : worker_.reset_queries()) {
+    if (query == "ABORT" && backend->status == 'I') continue;
+    wire::encode_query(messages, query);
+    ++queries;
+  }
+  backend->set_state(BackendState::Resetting);
+  backend->applied = 0;
+  backend->prepared.clear();
+  Backend* raw = backend.get();
+  resetting_.push_back(std::move(backend));
+  if (queries == 0) return reset_done(raw, raw->status == 'I');
+  InternalQuery::start(worker_, *raw, std::move(messages), queries, [this, raw](InternalResult& result) {
+    if (result.error && !result.lost) {
+      log::warning("reset of a connection to node {} failed, closing it: {}", raw->node(), result.error->one_line());
+    }
+    reset_done(raw, !result.lost && !result.error && result.status == 'I');
+  });
+}
+
+void BackendCache::reset_done(Backend* backend, bool clean) {
+  const auto it = std::find_if(resetting_.begin(), resetting_.end(), [&](const auto& b) { return b.get() == backend; });
+  if (it == resetting_.end()) return;
+  std::unique_ptr<Backend> owned = std::move(*it);
+  resetting_.erase(it);
+  if (!clean) return discard(std::move(owned));
+  owned->set_state(BackendState::Idle);
+  store(group(owned->key(), owned->node()), std::move(owned));
+}
+
+void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {
+  backend->released_at = worker_.loop().now();
+  backend->set_user(idle_watch_.get());
+  backend->resume_reading();
+  Backend& stored = *backend;
+  group.idle.push_front(std::move(backend));
+  stored.poke();  // what arrived behind the last answer
+  serve_waiters(group);
+}
+
+void BackendCache::serve_waiters(Group& group) {
+  const Monotonic now = worker_.loop().now();
+  for (std::size_t i = 0; i < group.waiters.size();) {
+    if (auto backend = take_idle(group, group.waiters[i].key)) {
+      BackendWaiter* waiter = group.waiters[i].waiter;
+      group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+      --waiting_;
+      worker_.publish_waiting(waiting_);
+      waiter->on_backend(std::move(backend));
+      continue;
+    }
+    if (group.total < limit() || make_room(group)) {
+      Waiting waiting = std::move(group.waiters[i]);
+      group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+      if (waiting.request.deadline <= now) waiting.request.may_wait = false;
+      open(group, std::move(waiting));
+      continue;
+    }
+    ++i;
+  }
+}
+
+void BackendCache::gone(Group& group) {
+  --group.total;
+  serve_waiters(group);
+}
+
+void BackendCache::discard(std::unique_ptr<Backend> backend) {
+  Group& owner = group(backend->key(), backend->node());
+  backend->set_user(nullptr);
+  backend->close();
+  worker_.loop().destroy_later(std::move(backend));
+  gone(owner);
+}
+
+void BackendCache::drop_node(int node) {
+  for (auto& [key, group] : groups_) {
+    if (std::get<2>(key) != node) continue;
+    while (make_room(*group)) {
+    }
+  }
+}
+
+void BackendCache::drop_idle() {
+  for (auto& [key, group] : groups_) {
+    while (make_room(*group)) {
+    }
+  }
+}
+
+bool BackendCache::has_idle() const {
+  return std::any_of(groups_.begin(), groups_.end(), [](const auto& g) { return !g.second->idle.empty(); });
+}
+
+bool BackendCache::too_old(const Backend& backend, Monotonic now) const {
+  const auto max_age = worker_.config().connection_max_age;
+  return max_age > 0 && now - backend.connected_at >= std::chrono::seconds(max_age);
+}
+
+void BackendCache::sweep(Monotonic now) {
+  const auto life = worker_.config().connection_life_time;
+  for (auto& [key, group] : groups_) {
+    for (auto it = group->idle.begin(); it != group->idle.end();) {
+      const bool idle_long = life > 0 && now - (*it)->released_at >= std::chrono::seconds(life);
+      if (!idle_long && !too_old(**it, now)) {
+        ++it;
+        continue;
+      }
+      (*it)->close();
+      worker_.loop().destroy_later(std::move(*it));
+      it = group->idle.erase(it);
+      --group->total;
+    }
+  }
+}
+
+void BackendCache::arm_deadlines() {
+  if (!deadline_timer_.armed()) deadline_timer_.arm(kSaturatedRetry);
+}
+
+void BackendCache::check_deadlines() {
+  const Monotonic now = worker_.loop().now();
+  std::vector<std::pair<BackendWaiter*, int>> expired;
+  bool more = false;
+  for (auto& [key, group] : groups_) {
+    for (auto it = group->waiters.begin(); it != group->waiters.end();) {
+      if (it->request.deadline <= now) {
+        expired.emplace_back(it->waiter, std::get<2>(key));
+        it = group->waiters.erase(it);
+        --waiting_;
+      } else {
+        ++it;
+      }
+    }
+    if (group->waiters.empty()) continue;
+    more = true;
+    serve_waiters(*group);  // a saturated server may have a slot now
+  }
+  worker_.publish_waiting(waiting_);
+  if (more) arm_deadlines();
+  for (auto& [waiter, node] : expired) waiter->on_backend_failed(node, {AcquireFailure::Kind::Timeout, {}});
+}
+
+}  // namespace weir::child

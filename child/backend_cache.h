@@ -1,0 +1,121 @@
+// The child's private cache of server connections: at most max_pool a (database, user, node), LRU among the idle ones, a
+// fair queue of those who wait. Nothing in it is shared: no lock on the query path.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "child/backend.h"
+#include "child/backend_login.h"
+#include "common/auth/verifier.h"
+#include "common/base/event.h"
+
+namespace weir::child {
+
+struct AcquireFailure {
+  enum class Kind {
+    Full,        // every connection that max_pool allows is taken, and the request may not wait
+    Timeout,     // ... and none came free in time
+    Login,       // see `login`
+  } kind = Kind::Full;
+  LoginFailure login;
+};
+
+// One who asked for a backend. Told exactly once, unless it withdraws.
+class BackendWaiter {
+ public:
+  virtual void on_backend(std::unique_ptr<Backend> backend) = 0;
+  virtual void on_backend_failed(int node, const AcquireFailure& failure) = 0;
+
+ protected:
+  ~BackendWaiter() = default;
+};
+
+struct AcquireRequest {
+  const BackendKey* key = nullptr;
+  int node = -1;
+  std::optional<auth::Secret> secret;  // for a login, if the server asks
+  bool may_wait = false;               // only for the primary: rule 12
+  bool fresh = false;                  // a new login, not a cached connection (to verify a password)
+  Monotonic deadline{};                // of waiting
+};
+
+class BackendCache {
+ public:
+  explicit BackendCache(Worker& worker);
+  ~BackendCache();
+
+  // An idle connection at once; or full: none is free and the request may not wait; else the waiter is told later.
+  struct Acquired {
+    std::unique_ptr<Backend> backend;
+    bool full = false;
+  };
+  Acquired acquire(AcquireRequest request, BackendWaiter& waiter);
+  void withdraw(BackendWaiter& waiter);
+  // Takes back a connection that no session uses any more: reset, then cached, handed on or closed.
+  void release(std::unique_ptr<Backend> backend);
+  // Closes a connection that was handed out.
+  void discard(std::unique_ptr<Backend> backend);
+  // Closes what is idle on NODE (it is down, or was re-addressed); a busy one ends with its session.
+  void drop_node(int node);
+  void drop_idle();
+  // connection_life_time and connection_max_age; once a second.
+  void sweep(Monotonic now);
+
+  std::size_t waiting() const { return waiting_; }
+  bool has_idle() const;
+
+ private:
+  using GroupKey = std::tuple<std::string, std::string, int>;  // database, user, node
+  struct Waiting {
+    AcquireRequest request;
+    BackendKey key;
+    BackendWaiter* waiter = nullptr;
+  };
+  struct Group {
+    GroupKey key;
+    int total = 0;  // idle, handed out, resetting and connecting
+    std::list<std::unique_ptr<Backend>> idle;  // most recently used first
+    std::deque<Waiting> waiters;
+  };
+  struct Attempt {
+    Group* group = nullptr;
+    Waiting waiting;  // whose attempt it is; waiter null: withdrawn
+    std::unique_ptr<Backend> backend;
+    std::unique_ptr<BackendLogin> login;
+  };
+  class IdleWatch;
+
+  Group& group(const BackendKey& key, int node);
+  int limit() const;
+  std::unique_ptr<Backend> take_idle(Group& group, const BackendKey& key);
+  bool make_room(Group& group);
+  bool evict_on_node(int node);
+  void open(Group& group, Waiting waiting);
+  void attempt_done(Attempt* attempt, const LoginFailure* failure);
+  void store(Group& group, std::unique_ptr<Backend> backend);
+  void reset(std::unique_ptr<Backend> backend);
+  void reset_done(Backend* backend, bool clean);
+  void serve_waiters(Group& group);
+  void gone(Group& group);
+  void arm_deadlines();
+  void check_deadlines();
+  bool too_old(const Backend& backend, Monotonic now) const;
+
+  Worker& worker_;
+  std::map<GroupKey, std::unique_ptr<Group>> groups_;
+  std::vector<std::unique_ptr<Attempt>> attempts_;
+  std::vector<std::unique_ptr<Backend>> resetting_;
+  std::unique_ptr<IdleWatch> idle_watch_;
+  Timer deadline_timer_;
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace weir::child

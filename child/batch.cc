@@ -1,0 +1,23 @@
+#include "child/batch.h"
+
+#include <algorithm>
+
+namespace weir::child {
+
+bool Batch::has_execute() const {
+  return std::any_of(items.begin(), items.end(), [](const BatchItem& item) { return item.what == Sent::Execute; });
+}
+
+void Batch::clear() {
+  kind = Kind::None;
+  end = End::Open;
+  length = 0;
+  items.clear();
+  node = -1;
+  retained = false;
+  retried = false;
+  primary_only = false;
+  oversize = 0;
+}
+
+}  // namespace weir::child

@@ -1,0 +1,53 @@
+// What a client has sent up to the point where it can be judged as a whole: one simple Query, one FunctionCall, or the
+// messages of an extended batch up to Sync, Flush or 64 KiB.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "child/prepared.h"
+#include "child/reply_tracker.h"
+
+namespace weir::child {
+
+struct BatchItem {
+  Sent what = Sent::Sync;
+  std::size_t offset = 0;    // of the message in the batch
+  std::size_t size = 0;      // of the whole message
+  std::string_view name;     // Parse, Bind, Describe, Close: the name meant; only valid while the batch is looked at
+  PreparedPtr statement;     // Parse: the new one; Bind, Describe, Execute: the one meant, if known
+  FactsPtr facts;            // Query
+  bool of_statement = false;  // Describe and Close: a statement, not a portal
+};
+
+struct Batch {
+  enum class Kind : std::uint8_t { None, Simple, Extended, Function };
+  enum class End : std::uint8_t {
+    Open,      // more is to come
+    Complete,  // Query, FunctionCall, Sync
+    Flush,     // what is there wants an answer
+    Overflow,  // 64 KiB without an end
+    Oversize,  // a message follows that is too large to be looked at as a whole
+    CopyData,  // copy data follows
+  };
+
+  static constexpr std::size_t kLimit = 64U << 10U;
+
+  Kind kind = Kind::None;
+  End end = End::Open;
+  std::size_t length = 0;  // bytes looked at
+  std::vector<BatchItem> items;
+
+  // How it is being carried out:
+  int node = -1;            // chosen, -1: not yet
+  bool retained = false;    // sent to a standby, kept until its answer has begun: it may be run again elsewhere
+  bool retried = false;     // its effects count already
+  bool primary_only = false;
+  std::size_t oversize = 0;  // size of the message that follows in pieces (End::Oversize)
+
+  bool has_execute() const;
+  void clear();
+};
+
+}  // namespace weir::child

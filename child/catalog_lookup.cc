@@ -1,0 +1,167 @@
+#include "child/catalog_lookup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "child/internal_query.h"
+#include "child/resolver.h"
+#include "child/worker.h"
+#include "common/base/log.h"
+#include "common/config/config.h"
+#include "common/shmem/catalog_facts.h"
+#include "common/shmem/mapping.h"
+#include "common/wire/encode.h"
+#include "lb/catalog_query.h"
+
+namespace weir::child {
+namespace {
+
+constexpr std::size_t kMaxWanted = 1000;  // names that wait; more are asked for when they are met again
+constexpr std::chrono::seconds kIdle{60};
+constexpr std::chrono::seconds kRetry{2};
+
+std::string id_of(const lb::Missing& name) { return std::to_string(static_cast<int>(name.kind)) + ":" + name.name; }
+
+}  // namespace
+
+CatalogLookup::CatalogLookup(Worker& worker) : worker_(worker) {}
+CatalogLookup::~CatalogLookup() = default;
+
+void CatalogLookup::want(const std::string& database, std::span<const lb::Missing> names) {
+  auto& slot = connections_[database];
+  if (slot == nullptr) {
+    slot = std::make_unique<Connection>();
+    slot->database = database;
+  }
+  bool fresh = false;
+  for (const lb::Missing& name : names) {
+    if (slot->wanted.size() >= kMaxWanted) break;
+    if (!slot->known.insert(id_of(name)).second) continue;
+    slot->wanted.push_back(name);
+    fresh = true;
+  }
+  if (fresh || (!slot->wanted.empty() && slot->backend == nullptr)) run(*slot);
+}
+
+void CatalogLookup::run(Connection& connection) {
+  if (connection.busy || connection.wanted.empty()) return;
+  if (connection.backend != nullptr && connection.login == nullptr && !connection.backend->alive()) {
+    worker_.loop().destroy_later(std::move(connection.backend));
+  }
+  if (connection.backend != nullptr && connection.login == nullptr) return ask(connection);
+  if (connection.login == nullptr && worker_.loop().now() >= connection.retry_at) open(connection);
+}
+
+void CatalogLookup::open(Connection& connection) {
+  const auto& config = worker_.config();
+  const int primary = worker_.nodes().primary;
+  const std::string& user = config.sr_check_user.empty() ? config.health_check_user : config.sr_check_user;
+  const std::string& password = config.sr_check_user.empty() ? config.health_check_password : config.sr_check_password;
+  if (primary < 0) return;
+  if (user.empty()) {
+    if (!std::exchange(warned_, true)) {
+      log::warning("sr_check_user is not set: the catalogue cannot be asked, so every read stays on the primary");
+    }
+    return;
+  }
+  BackendKey key;
+  key.database = connection.database;
+  key.user = user;
+  key.fixed = {{"application_name", "pgweir service"}};
+  connection.backend = std::make_unique<Backend>(worker_, primary, std::move(key));
+  std::optional<auth::Secret> secret;
+  if (!password.empty()) {
+    secret = auth::Secret::from_stored(password);
+  } else {
+    secret = worker_.secret_of(user);
+  }
+  connection.login = std::make_unique<BackendLogin>(
+      worker_, *connection.backend, std::move(secret),
+      [this, database = connection.database](const LoginFailure* failure) { logged_in(database, failure); });
+  const shmem::Node& node = worker_.nodes().nodes[static_cast<std::size_t>(primary)];
+  const std::string_view address = node.address.view().empty() ? node.hostname.view() : node.address.view();
+  connection.login->start(address, node.port, Milliseconds(worker_.connect_timeout(primary)));
+}
+
+void CatalogLookup::logged_in(const std::string& database, const LoginFailure* failure) {
+  Connection& connection = *connections_.at(database);
+  worker_.loop().destroy_later(std::move(connection.login));
+  if (failure == nullptr) {
+    connection.backend->set_user(nullptr);
+    connection.backend->set_state(BackendState::Busy);
+    return run(connection);
+  }
+  log::warning("the catalogue of database \"{}\" cannot be read, reads stay on the primary: {}", database, failure->error.one_line());
+  close(connection);
+}
+
+void CatalogLookup::close(Connection& connection) {
+  if (connection.backend != nullptr) {
+    connection.backend->set_user(nullptr);
+    connection.backend->close();
+    worker_.loop().destroy_later(std::move(connection.backend));
+  }
+  connection.busy = false;
+  connection.retry_at = worker_.loop().now() + kRetry;
+  connection.wanted.clear();  // they are wanted again when they are met again
+  connection.asked.clear();
+  connection.known.clear();
+}
+
+void CatalogLookup::ask(Connection& connection) {
+  const std::size_t count = std::min(connection.wanted.size(), lb::kMaxQueryNames);
+  connection.asked.assign(connection.wanted.begin(), connection.wanted.begin() + static_cast<std::ptrdiff_t>(count));
+  connection.wanted.erase(connection.wanted.begin(), connection.wanted.begin() + static_cast<std::ptrdiff_t>(count));
+  connection.busy = true;
+  // The epoch is read before the question: an answer that a change of the catalogue overtook is then never used.
+  const std::uint64_t epoch = worker_.resolver().catalog().epoch();
+  std::string query;
+  wire::encode_query(query, lb::catalog_query(connection.asked));
+  InternalQuery::start(worker_, *connection.backend, std::move(query), 1,
+                       [this, database = connection.database, epoch](InternalResult& result) { answered(database, epoch, result); });
+}
+
+void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, InternalResult& result) {
+  Connection& connection = *connections_.at(database);
+  connection.busy = false;
+  if (result.error) {
+    log::warning("a catalogue look-up in database \"{}\" failed: {}", database, result.error->one_line());
+    return close(connection);
+  }
+  const auto facts = lb::parse_catalog_rows(connection.asked, result.rows);
+  if (!facts) {
+    log::warning("a catalogue look-up in database \"{}\" gave an unexpected answer", database);
+    return close(connection);
+  }
+  shmem::CatalogFacts table = shmem::CatalogFacts::attach(worker_.context().mapping->catalog_region());
+  const auto now = static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::seconds>(worker_.loop().now().time_since_epoch()).count());
+  for (const lb::CatalogFact& fact : *facts) {
+    std::vector<shmem::SchemaFact> schemas;
+    schemas.reserve(fact.schemas.size());
+    for (const lb::SchemaFlags& flags : fact.schemas) schemas.push_back({flags.schema, flags.plain, flags.plain_to_write, flags.builtin});
+    table.insert(epoch, database, fact.kind, fact.name, schemas, now);
+  }
+  for (const lb::Missing& name : connection.asked) connection.known.erase(id_of(name));
+  connection.asked.clear();
+  connection.idle_since = worker_.loop().now();
+  run(connection);
+}
+
+void CatalogLookup::sweep(Monotonic now) {
+  for (auto& [database, connection] : connections_) {
+    if (connection->backend == nullptr || connection->login != nullptr || connection->busy) continue;
+    if (now - connection->idle_since > kIdle) close(*connection);
+  }
+}
+
+void CatalogLookup::reconnect() {
+  const int primary = worker_.nodes().primary;
+  for (auto& [database, connection] : connections_) {
+    if (connection->backend == nullptr || connection->backend->node() == primary || connection->login != nullptr || connection->busy) continue;
+    close(*connection);
+    connection->retry_at = {};
+  }
+}
+
+}  // namespace weir::child

@@ -1,0 +1,57 @@
+// Finds out what the catalogue says of names that statements used: over a service connection of its own to the primary,
+// one a database, opened on demand and closed when it has nothing to do. The answers go to shared memory for all children.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "child/backend.h"
+#include "child/backend_login.h"
+#include "lb/resolve.h"
+
+namespace weir::child {
+
+class CatalogLookup {
+ public:
+  explicit CatalogLookup(Worker& worker);
+  ~CatalogLookup();
+
+  // Asks for NAMES of DATABASE, each once; never waits.
+  void want(const std::string& database, std::span<const lb::Missing> names);
+  // Closes connections that have been idle; once a second.
+  void sweep(Monotonic now);
+  // The primary is another one, or gone.
+  void reconnect();
+
+ private:
+  struct Connection {
+    std::string database;
+    std::deque<lb::Missing> wanted;
+    std::vector<lb::Missing> asked;
+    std::set<std::string> known;  // wanted or asked
+    std::unique_ptr<Backend> backend;
+    std::unique_ptr<BackendLogin> login;
+    bool busy = false;
+    Monotonic idle_since{};
+    Monotonic retry_at{};
+  };
+
+  void run(Connection& connection);
+  void open(Connection& connection);
+  void logged_in(const std::string& database, const LoginFailure* failure);
+  void ask(Connection& connection);
+  void answered(const std::string& database, std::uint64_t epoch, struct InternalResult& result);
+  void close(Connection& connection);
+
+  Worker& worker_;
+  std::map<std::string, std::unique_ptr<Connection>> connections_;
+  bool warned_ = false;
+};
+
+}  // namespace weir::child

@@ -1,0 +1,270 @@
+// One frontend connection: its stream, its states and what it has under way. Collects what the client sends, has it
+// routed, gets a backend (from its own set, the cache, or by waiting), brings the session's state up to date there, and
+// relays both ways until ReadyForQuery.
+//
+// The code is in four files: client_session.cc (life, input), session_dispatch.cc (routing and backends),
+// session_send.cc (an exchange on its way to a server), session_relay.cc (answers).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "child/backend.h"
+#include "child/backend_cache.h"
+#include "child/batch.h"
+#include "child/login_info.h"
+#include "child/prepared.h"
+#include "child/replay_messages.h"
+#include "child/reply_tracker.h"
+#include "child/resolver.h"
+#include "child/session_state.h"
+#include "common/base/event.h"
+#include "common/base/log.h"
+#include "common/base/stream.h"
+#include "lb/eligible.h"
+#include "lb/route.h"
+#include "lb/session_routing.h"
+
+namespace weir::child {
+
+class ClientLogin;
+class InternalQuery;
+struct InternalResult;
+class Worker;
+
+enum class ClientState : std::uint8_t {
+  Startup,       // until authenticated (ClientLogin)
+  Idle,          // nothing under way; a batch may be being collected
+  AwaitBackend,  // in a queue, or a connection is being opened
+  AwaitPrimary,  // there is no primary now
+  Preparing,     // the backend catches up with the session's state
+  InExchange,
+  Closing,
+};
+BOOST_DESCRIBE_ENUM(ClientState, Startup, Idle, AwaitBackend, AwaitPrimary, Preparing, InExchange, Closing)
+
+// Who the client is.
+struct ClientIdentity {
+  std::string user;
+  std::string database;
+  std::string application_name;
+  std::string peer;  // numeric address, or "[local]"
+  int peer_port = 0;
+  BackendKey key;
+  bool is_replication() const { return !key.replication.empty(); }
+};
+
+class ClientSession final : private StreamHandler, private BackendUser, private BackendWaiter {
+ public:
+  ClientSession(Worker& worker, int slot, UniqueFd fd, std::string peer, int peer_port);
+  ~ClientSession();
+  ClientSession(const ClientSession&) = delete;
+  ClientSession& operator=(const ClientSession&) = delete;
+
+  int slot() const { return slot_; }
+  ClientState state() const { return state_; }
+  const ClientIdentity& identity() const { return identity_; }
+  std::uint32_t cancel_pid() const;
+  std::uint32_t cancel_secret() const { return cancel_secret_; }
+
+  // --- used by ClientLogin
+  void write(std::string_view bytes) { stream_.write(bytes); }
+  // ERROR or FATAL to the client (always as FATAL before the login is done), then the end.
+  void fail(Error error);
+  void end(std::string_view why);
+  // The login is done: SECRET is what servers may be told, HELD a backend that the login has opened.
+  void welcome(ClientIdentity identity, SessionState::Parameters startup, std::optional<auth::Secret> secret,
+               LoginInfo& info, const ParameterList& reported);
+  void hold(std::unique_ptr<Backend> backend);
+  SessionState& session_state() { return state_of_session_; }
+
+  // --- used by the worker
+  // A cancel request for this client has come (rule 24).
+  void cancel();
+  // The nodes have changed or time has passed: try again.
+  void resume_parked();
+  void nodes_changed();
+  void shut_down();       // FATAL 57P01
+  bool idle_for(Monotonic now, std::chrono::seconds limit) const;
+  void client_idle_timeout();
+
+ private:
+  enum class Dispatch { Sent, Retained, Waiting, Ended };
+
+  // StreamHandler
+  void on_readable() override;
+  void on_drained() override;
+  // BackendUser
+  std::size_t on_backend_bytes(Backend& backend, Bytes bytes) override;
+  void on_backend_drained(Backend& backend) override;
+  void on_backend_lost(Backend& backend, const Error& error) override;
+  // BackendWaiter
+  void on_backend(std::unique_ptr<Backend> backend) override;
+  void on_backend_failed(int node, const AcquireFailure& failure) override;
+
+  void set_state(ClientState state);
+
+  // --- input (client_session.cc)
+  void pump();
+  std::size_t process(Bytes bytes);
+  bool blocked() const;
+  bool collect(Bytes bytes);
+  bool collect_message(Bytes bytes, const char tag, std::size_t total);
+  bool collect_extended(Bytes message, char tag);
+  bool collect_oversize(Bytes rest, char tag, std::size_t total);
+  std::size_t forward_copy(Bytes bytes);
+  std::size_t forward_stream(Bytes bytes);
+  void protocol_error(std::string message);
+  void keep_input(Bytes bytes);
+  FactsPtr facts_of(std::string_view text);
+  PreparedPtr new_statement(std::string_view name, Bytes message, std::string_view text);
+  bool output_full() const;
+  static std::string printable(char tag);
+  log::Context log_context() const;
+  bool preparing(const Backend& backend) const { return internal_ != nullptr && internal_backend_ == &backend; }
+
+  // --- routing and backends (session_dispatch.cc)
+  Dispatch dispatch(Bytes bytes);
+  Dispatch answer_locally(Bytes bytes);
+  void answer_local_extended(Bytes bytes, std::string& out);
+  bool all_local() const;
+  void resolve_items(Bytes bytes);
+  bool block_on_standby() const;
+  bool needs_own_round() const;
+  Dispatch leave_unsynced();
+  void add_named_statements(Backend& backend, ReplayMessages& messages);
+  void abandon_standby_block();
+  void apply_named(const lb::NamedEffect& named);
+  lb::Target route_batch();
+  int choose_node(const lb::Target& target);
+  int pick_reader(bool standby_only);
+  Backend* backend_at(int node);
+  Dispatch acquire(int node);
+  bool prepare(Backend& backend);
+  void start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done);
+  bool move_block(Backend& primary);
+  Dispatch wait_for_primary();
+  Monotonic wait_deadline();
+  void apply_effects();
+  void refresh_routing();
+  void verify_writes();
+  void refuse_batch(Error error);
+  std::string unreplayable() const;
+
+  // --- sending (session_send.cc)
+  void send_batch(Backend& backend, Bytes bytes);
+  std::string injected_parses(Backend& backend);
+  void note_sent(const BatchItem& item);
+  void log_statement(const Backend& backend, Bytes bytes) const;
+  bool is_select() const;
+
+  // --- answers (session_relay.cc)
+  std::size_t relay(Backend& backend, Bytes bytes);
+  std::size_t relay_idle(Backend& backend, Bytes bytes);
+  void forward(Bytes bytes);
+  bool on_parameter(Backend& backend, Bytes message);
+  // True: the message goes to the client.
+  bool on_reply(Backend& backend, char tag, Bytes message);
+  bool on_error_reply(Backend& backend, Bytes message, const Progress& progress);
+  void begin_answer();
+  void on_statement_done(Bytes message, char tag);
+  void completed(const parser::Statement& statement);
+  static bool changes_state(const parser::Statement& statement);
+  bool note_parameter(const Backend& backend, std::string_view name, std::string_view value);
+  void tell_parameter(const Backend& backend, std::string_view name, std::string_view value);
+  void settle(Backend& backend);
+  void finish_running();
+  void schedule_pump();
+  void retry_elsewhere(Backend& backend);
+  void finish_retained();
+  void lose_exchange(Backend& backend, const Error& error);
+  void answer_lost_read(const Backend& backend, const Error& error);
+  void remove_backend(Backend& backend);
+  bool primary_backend(const Backend& backend) const;
+
+  struct Running {
+    FactsPtr facts;
+    std::size_t next = 0;  // statement of a Query that completes next
+    bool query = false;
+  };
+
+  Worker& worker_;
+  const int slot_;
+  Stream stream_;
+  ClientState state_ = ClientState::Startup;
+  ClientIdentity identity_;
+  std::unique_ptr<ClientLogin> login_;
+  LoginInfo* info_ = nullptr;
+  std::optional<auth::Secret> secret_;
+  std::uint32_t cancel_secret_;
+  Monotonic connected_at_;
+  Monotonic active_at_;  // last sign of life of the client, for client_idle_limit
+
+  // Input that could not be acted on yet, and the batch at its start.
+  std::string in_;
+  Batch batch_;
+  std::size_t stream_left_ = 0;  // bytes of an oversize message or copy data still to be passed on
+  bool stream_drop_ = false;     // ... or thrown away
+  bool pumping_ = false;
+  bool pump_again_ = false;
+  bool input_ended_ = false;
+
+  // The connection set: one backend a node used.
+  std::vector<std::unique_ptr<Backend>> set_;
+  Backend* active_ = nullptr;    // whom the last exchange was sent to
+  char status_ = 'I';            // as the client was last told
+  int block_node_ = -1;          // where the open transaction block is
+  int reader_node_ = -1;         // drawn for this session
+  lb::NodeSet excluded_;         // nodes that failed this batch
+  int retries_ = 0;
+  std::optional<Monotonic> deadline_;  // of waiting for a backend
+  InternalQuery* internal_ = nullptr;  // what pgweir itself asks of internal_backend_ now
+  Backend* internal_backend_ = nullptr;
+  Backend* internal_backend_done_ = nullptr;  // whom the last finished one was asked of
+  bool acquiring_ = false;
+
+  // The exchange(s) under way.
+  ReplyTracker tracker_;
+  std::vector<Running> running_;
+  std::size_t running_head_ = 0;
+  std::string hold_;             // replies held back until the answer has begun
+  bool begun_ = false;
+  bool failed_ = false;          // an error was among the answers of this exchange
+  bool discarding_ = false;      // the rest of this exchange's answer is not wanted: it will be run again
+  std::size_t server_left_ = 0;  // bytes of a message of the server still to come
+  bool server_forward_ = true;   // ... and whether they go to the client
+  char ready_status_ = 'I';      // of the ReadyForQuery just seen
+  bool catalog_changed_ = false;
+  bool state_changed_ = false;
+  bool retry_on_primary_ = false;
+  bool pump_scheduled_ = false;
+  bool refused_ = false;         // the batch at hand was answered by pgweir itself
+  Error last_fatal_;             // what the server said before it went away
+  lb::Target last_target_;
+  std::vector<std::string> preparing_names_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // for deferred work: does the session still exist?
+
+  // The session.
+  SessionState state_of_session_;
+  StatementNames names_;
+  PreparedPtr last_unnamed_;
+  NameMap<PreparedPtr> portals_;
+  lb::SessionRouting routing_;
+  std::vector<lb::RouteItem> route_items_;
+  std::vector<const Resolution*> resolutions_;
+  std::vector<lb::Unverified> unverified_;
+  ContextId context_ = 0;
+  ParameterList told_;           // what the client was told beyond the pair's common parameters
+  std::uint64_t generation_ = 0;
+  bool session_locks_ = false;
+  bool hold_cursor_ = false;
+  bool cancelled_ = false;
+};
+
+}  // namespace weir::child

@@ -1,0 +1,60 @@
+// Statements that a client has prepared with Parse, and what is under way with their names.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "child/backend.h"
+#include "parser/facts_cache.h"
+
+namespace weir::child {
+
+using FactsPtr = std::shared_ptr<const parser::Entry>;
+
+struct PreparedStatement {
+  std::string name;            // empty: the unnamed one
+  std::string parse_message;   // the whole Parse message, to prepare it on another node; empty: too large to be kept
+  FactsPtr facts;
+  std::uint64_t generation = 0;  // a name may be used again for another statement
+  bool primary_pattern = false;
+
+  // The text in the message. Empty if that was not kept.
+  std::string_view text() const;
+};
+using PreparedPtr = std::shared_ptr<const PreparedStatement>;
+
+// The statements of a session by name. What was sent and is not answered yet counts as if it had succeeded, until the
+// server says otherwise.
+class StatementNames {
+ public:
+  PreparedPtr find(std::string_view name) const;
+  // A Parse of NAME is under way (one of pgweir's own included).
+  bool is_pending(std::string_view name) const;
+  bool empty() const { return names_.empty() && pending_.empty(); }
+
+  void parse_sent(PreparedPtr statement, bool hidden);
+  void close_sent(std::string name, bool hidden);
+  // The oldest of what was sent has succeeded on BACKEND.
+  void succeeded(Backend& backend);
+  // The COUNT oldest were skipped by the server after an error.
+  void skipped(std::uint32_t count);
+  void drop_pending() { pending_.clear(); }
+  // A simple Query ends the unnamed statement.
+  void forget_unnamed();
+  void forget(std::string_view name);
+  void forget_all();
+
+ private:
+  struct Pending {
+    PreparedPtr statement;  // null: a Close
+    std::string name;
+    bool hidden = false;
+  };
+  NameMap<PreparedPtr> names_;
+  std::deque<Pending> pending_;
+};
+
+}  // namespace weir::child

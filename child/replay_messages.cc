@@ -1,0 +1,51 @@
+#include "child/replay_messages.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/wire/encode.h"
+
+namespace weir::child {
+namespace {
+
+void run(std::string& out, std::string_view sql, const std::vector<std::optional<std::string_view>>& values = {}) {
+  wire::encode_parse(out, "", sql);
+  wire::encode_bind(out, "", "", values);
+  wire::encode_execute(out, "", 0);
+}
+
+}  // namespace
+
+ReplayMessages replay_messages(const Replay& replay) {
+  ReplayMessages messages;
+  if (replay.discard_all) {
+    wire::encode_query(messages.bytes, "DISCARD ALL");
+    ++messages.ready;
+    messages.discards = true;
+  }
+  const std::size_t before = messages.bytes.size();
+  if (replay.reset_identity) {
+    run(messages.bytes, "RESET SESSION AUTHORIZATION");
+    run(messages.bytes, "RESET ROLE");
+  }
+  if (!replay.parameters.empty()) {
+    std::string sql = "SELECT ";
+    std::vector<std::optional<std::string_view>> values;
+    for (const auto& [name, value] : replay.parameters) {
+      if (!values.empty()) sql += ", ";
+      sql += "pg_catalog.set_config($" + std::to_string(values.size() + 1) + ", $" + std::to_string(values.size() + 2) + ", false)";
+      values.emplace_back(name);
+      values.emplace_back(value);
+    }
+    run(messages.bytes, sql, values);
+  }
+  for (const std::string& statement : replay.statements) run(messages.bytes, statement);
+  if (messages.bytes.size() > before) {
+    wire::encode_sync(messages.bytes);
+    ++messages.ready;
+  }
+  return messages;
+}
+
+}  // namespace weir::child

@@ -1,0 +1,74 @@
+// Headers from a server -> progress of what was asked of it. One tracker a session and backend: a queue of the replies
+// that are still to come, in the order in which the messages were sent, each with what to do with it. Pure.
+// Rules: PostgreSQL protocol, "Extended Query" (after an error the server skips to Sync), "COPY Operations" (Sync and
+// Flush are ignored during COPY IN), "Message Flow".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace weir::child {
+
+// What was sent and will be answered. CopyEnd (CopyDone or CopyFail) has no answer of its own.
+enum class Sent : std::uint8_t { Parse, Bind, DescribeStatement, DescribePortal, Execute, Close, Sync, Query, FunctionCall, CopyEnd };
+
+struct Progress {
+  enum class Event : std::uint8_t {
+    Other,          // nothing that the owner must act on
+    Parsed,         // ParseComplete of the oldest Parse
+    Closed,         // CloseComplete of the oldest Close
+    Answer,         // the answer has begun: DataRow, CopyOutResponse, ...
+    StatementDone,  // CommandComplete, EmptyQueryResponse or PortalSuspended
+    CopyIn,         // the server wants data
+    Error,          // ErrorResponse; the rest up to Sync will not be answered
+    Ready,          // ReadyForQuery: one exchange is done
+    Unexpected,     // no such reply can come now: the server is not to be trusted any more
+  };
+  Event event = Event::Other;
+  Sent of = Sent::Sync;    // which message it answers
+  bool hidden = false;     // ... and whether pgweir sent it itself: its replies are swallowed, errors excepted
+  std::uint32_t skipped_parses = 0;  // with Error: how many Parse and
+  std::uint32_t skipped_closes = 0;  // Close messages will not be done
+};
+
+class ReplyTracker {
+ public:
+  // HIDDEN: sent by pgweir itself, ahead of what the client asked for.
+  void sent(Sent what, bool hidden = false);
+  // A reply of the server (never called for NoticeResponse, ParameterStatus and NotificationResponse).
+  Progress feed(char tag);
+
+  bool idle() const { return queue_.size() == head_; }
+  // Exchanges (Sync, Query, FunctionCall) whose ReadyForQuery is still to come.
+  std::uint32_t exchanges() const { return exchanges_; }
+  // Messages were sent after the last Sync: the server's implicit transaction is open.
+  bool unsynced() const { return unsynced_; }
+  // After an error without a Sync: the server ignores everything until it gets one.
+  bool skipping() const { return skipping_; }
+  bool copy_in() const { return copy_in_; }
+  // An Execute or Query is among what is outstanding.
+  bool executing() const { return executing_ != 0; }
+  std::uint32_t executing_count() const { return executing_; }
+  void clear();
+
+ private:
+  struct Item {
+    Sent what;
+    bool hidden;
+  };
+  Sent head() const { return queue_[head_].what; }
+  void pop();
+  Progress error();
+  void begin_copy_in();
+  void count(Sent what, int delta);
+
+  std::vector<Item> queue_;  // [head_, size) is outstanding
+  std::size_t head_ = 0;
+  std::uint32_t exchanges_ = 0;
+  std::uint32_t executing_ = 0;
+  bool unsynced_ = false;
+  bool skipping_ = false;
+  bool copy_in_ = false;
+};
+
+}  // namespace weir::child

@@ -1,0 +1,91 @@
+#include "child/resolver.h"
+
+#include <algorithm>
+
+#include "child/catalog_lookup.h"
+#include "child/worker.h"
+#include "common/config/config.h"
+#include "common/shmem/mapping.h"
+
+namespace weir::child {
+namespace {
+
+constexpr std::size_t kMaxResolutions = 20000;
+constexpr std::size_t kMaxContexts = 10000;
+
+std::uint32_t seconds(Monotonic now) {
+  return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
+}
+
+}  // namespace
+
+Resolver::Resolver(Worker& worker) : worker_(worker) {
+  auto unknown = std::make_shared<parser::Entry>();
+  unknown->facts.statements.emplace_back();
+  unknown->facts.statements.back().kind = parser::StatementKind::Unknown;
+  unclassified_ = std::move(unknown);
+  catalog_ = std::make_unique<shmem::SharedCatalog>(shmem::CatalogFacts::attach(worker.context().mapping->catalog_region()));
+}
+
+Resolver::~Resolver() = default;
+
+FactsPtr Resolver::facts(std::string_view text) { return cache_.get(text); }
+
+ContextId Resolver::context(NameContext context) {
+  const auto it = std::find(contexts_.begin(), contexts_.end(), context);
+  if (it != contexts_.end()) return static_cast<ContextId>(it - contexts_.begin());
+  if (contexts_.size() >= kMaxContexts) {
+    // More search paths than anybody has: the context without one is always right.
+    context.search_path_known = false;
+    context.search_path.clear();
+    const auto plain = std::find(contexts_.begin(), contexts_.end(), context);
+    if (plain != contexts_.end()) return static_cast<ContextId>(plain - contexts_.begin());
+  }
+  contexts_.push_back(std::move(context));
+  return static_cast<ContextId>(contexts_.size() - 1);
+}
+
+lb::ResolveInput Resolver::input(ContextId context) const {
+  const NameContext& names = contexts_[context];
+  return {names.database, names.search_path, names.search_path_known, names.foreign_encoding};
+}
+
+void Resolver::fill(Resolution& resolution, ContextId context) {
+  catalog_->set_now(seconds(worker_.loop().now()));
+  catalog_->set_max_age(static_cast<std::uint32_t>(worker_.config().relcache_expire));
+  resolution.resolved = lb::resolve(resolution.facts->facts, input(context), worker_.policy(), *catalog_);
+  resolution.effects = lb::effects(resolution.facts->facts, resolution.resolved);
+  if (!resolution.resolved.missing.empty()) worker_.catalog_lookup().want(contexts_[context].database, resolution.resolved.missing);
+}
+
+const Resolution& Resolver::resolve(const FactsPtr& facts, ContextId context) {
+  const std::uint64_t epoch = catalog_->epoch();
+  if (epoch != epoch_ || resolutions_.size() > kMaxResolutions) {
+    resolutions_.clear();
+    epoch_ = epoch;
+  }
+  auto& slot = resolutions_[Key{facts.get(), context}];
+  if (slot == nullptr) {
+    slot = std::make_unique<Resolution>();
+    slot->facts = facts;  // keeps the key's address from being used again
+    fill(*slot, context);
+  } else if (!slot->resolved.missing.empty()) {
+    fill(*slot, context);  // perhaps it is known by now
+  }
+  return *slot;
+}
+
+lb::Verification Resolver::verify(const lb::Unverified& use, ContextId context) {
+  std::vector<lb::Missing> missing;
+  const lb::Verification verdict = lb::verify(use, input(context), worker_.policy(), *catalog_, &missing);
+  if (!missing.empty()) worker_.catalog_lookup().want(contexts_[context].database, missing);
+  return verdict;
+}
+
+void Resolver::catalog_changed() {
+  shmem::CatalogFacts::attach(worker_.context().mapping->catalog_region()).bump_epoch();
+}
+
+void Resolver::forget() { resolutions_.clear(); }
+
+}  // namespace weir::child

@@ -1,0 +1,80 @@
+// Facts of a text (parsed once, cached) and what the catalogue makes of them in a session's context, remembered until
+// the catalogue's epoch changes: a repeated statement costs two look-ups.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "child/prepared.h"
+#include "common/shmem/catalog_facts.h"
+#include "lb/effects.h"
+#include "lb/resolve.h"
+#include "parser/facts_cache.h"
+
+namespace weir::child {
+
+class Worker;
+
+// What names mean depends on these; interned, since most sessions share them.
+using ContextId = std::uint32_t;
+struct NameContext {
+  std::string database;
+  std::vector<std::string> search_path;
+  bool search_path_known = false;
+  bool foreign_encoding = false;
+  bool operator==(const NameContext&) const = default;
+};
+
+struct Resolution {
+  FactsPtr facts;
+  lb::Resolved resolved;
+  lb::Effects effects;
+  bool plain_state = false;  // completes without any change of session state
+};
+
+class Resolver {
+ public:
+  Resolver(Worker& worker);
+  ~Resolver();
+
+  FactsPtr facts(std::string_view text);
+  // The facts of a text that may not be looked at (too large, unsafe encoding).
+  const FactsPtr& unclassified() const { return unclassified_; }
+  ContextId context(NameContext context);
+  const NameContext& context_of(ContextId id) const { return contexts_[id]; }
+  // Lives until the next call of forget() or of resolve() with a changed epoch; unknown names are asked for.
+  const Resolution& resolve(const FactsPtr& facts, ContextId context);
+  lb::Verification verify(const lb::Unverified& use, ContextId context);
+  // Something passed that may have changed the catalogue.
+  void catalog_changed();
+  void forget();
+  const shmem::SharedCatalog& catalog() const { return *catalog_; }
+
+ private:
+  struct Key {
+    const void* facts;
+    ContextId context;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<const void*>()(key.facts) * 31 + key.context;
+    }
+  };
+  lb::ResolveInput input(ContextId context) const;
+  void fill(Resolution& resolution, ContextId context);
+
+  Worker& worker_;
+  parser::FactsCache cache_;
+  FactsPtr unclassified_;
+  std::vector<NameContext> contexts_;
+  boost::unordered_flat_map<Key, std::unique_ptr<Resolution>, KeyHash> resolutions_;
+  std::uint64_t epoch_ = 0;
+  std::unique_ptr<shmem::SharedCatalog> catalog_;
+};
+
+}  // namespace weir::child

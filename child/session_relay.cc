@@ -1,0 +1,469 @@
+// Answers of servers on their way to the client: see client_session.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "child/client_session.h"
+#include "child/retry.h"
+#include "child/shared_rows.h"
+#include "child/worker.h"
+#include "common/base/log.h"
+#include "common/base/sqlstate.h"
+#include "common/config/config.h"
+#include "common/wire/backend.h"
+#include "common/wire/encode.h"
+#include "common/wire/frame.h"
+
+namespace weir::child {
+namespace {
+
+constexpr std::size_t kOutputHighMark = 256U << 10U;
+constexpr std::size_t kMaxHold = 64U << 10U;
+constexpr std::size_t kMaxLookedAt = 64U << 10U;  // of a message that must be looked at as a whole
+
+struct Uncork {
+  Stream& stream;
+  ~Uncork() { stream.uncork(); }
+};
+
+}  // namespace
+
+std::size_t ClientSession::on_backend_bytes(Backend& backend, Bytes bytes) {
+  if (state_ == ClientState::Closing) return bytes.size();
+  if (&backend != active_) {
+    // Another backend of the set has something to say of its own accord: only between two messages to the client.
+    if (server_left_ > 0) return 0;
+    return relay_idle(backend, bytes);
+  }
+  const std::size_t taken = relay(backend, bytes);
+  if (state_ == ClientState::Closing) return bytes.size();
+  if (stream_.pending() > kOutputHighMark) backend.pause_reading();
+  return taken;
+}
+
+void ClientSession::forward(Bytes bytes) {
+  if (bytes.empty()) return;
+  if (batch_.retained && !begun_) {
+    hold_.append(as_text(bytes));
+    if (hold_.size() > kMaxHold) begin_answer();
+    return;
+  }
+  stream_.write(bytes);
+}
+
+// From here on the client sees the answer, and the exchange cannot be run elsewhere any more. What was held back goes
+// first; in one write with what follows.
+void ClientSession::begin_answer() {
+  if (begun_) return;
+  begun_ = true;
+  if (hold_.empty()) return;
+  stream_.cork();
+  stream_.write(hold_);
+  hold_.clear();
+}
+
+// One pass over what has arrived. Runs of messages that go to the client leave in one write.
+std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
+  const Uncork uncork{stream_};
+  std::size_t pos = 0;
+  std::size_t from = 0;  // [from, pos) goes to the client
+  const auto flush = [&](std::size_t next) {
+    forward(bytes.subspan(from, pos - from));
+    from = next;
+  };
+  while (pos < bytes.size()) {
+    if (server_left_ > 0) {
+      const std::size_t count = std::min(server_left_, bytes.size() - pos);
+      server_left_ -= count;
+      if (!server_forward_) {
+        flush(pos + count);
+        pos += count;
+      } else {
+        pos += count;
+      }
+      continue;
+    }
+    const Bytes rest = bytes.subspan(pos);
+    const wire::FrameHeader header = wire::peek_frame(wire::Direction::FromServer, rest);
+    if (header.status == wire::FrameStatus::NeedMore) break;
+    if (header.status == wire::FrameStatus::Violation || !header.known) {
+      flush(pos);
+      lose_exchange(backend, make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent an invalid message", backend.node())));
+      return bytes.size();
+    }
+    const std::size_t total = header.total();
+    const bool bulk = header.tag == 'D' || header.tag == 'd';
+    if (bulk && begun_ && !discarding_ && tracker_.executing()) {
+      // The hot path of large results: nothing to learn from a row.
+      if (total > rest.size()) {
+        server_left_ = total - rest.size();
+        server_forward_ = true;
+        pos = bytes.size();
+        break;
+      }
+      pos += total;
+      continue;
+    }
+    if (total > rest.size() && total <= kMaxLookedAt && !bulk) break;  // wait for the whole message
+    const bool whole = total <= rest.size();
+    const Bytes message = rest.first(std::min(total, rest.size()));
+    const bool to_client = on_reply(backend, header.tag, message);
+    if (state_ == ClientState::Closing || active_ != &backend) return bytes.size();
+    if (!whole) {
+      server_left_ = total - rest.size();
+      server_forward_ = to_client;
+    }
+    if (!to_client) flush(pos + message.size());
+    pos += message.size();
+    if (header.tag == 'Z') {
+      flush(pos);
+      settle(backend);
+      if (state_ == ClientState::Closing || active_ != &backend) return bytes.size();
+    }
+  }
+  flush(pos);
+  return pos;
+}
+
+// True if the message goes to the client.
+bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
+  if (tag == 'N' || tag == 'A') return !discarding_;
+  if (tag == 'S') return on_parameter(backend, message);
+  if (tag == 'K' || tag == 'R' || tag == 'v') return false;  // no login is under way: not for the client
+  const Progress progress = tracker_.feed(tag);
+  using Event = Progress::Event;
+  switch (progress.event) {
+    case Event::Unexpected:
+      lose_exchange(backend, make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent message \"{}\" out of turn", backend.node(), printable(tag))));
+      return false;
+    case Event::Parsed:
+    case Event::Closed:
+      if (!discarding_) names_.succeeded(backend);
+      return !progress.hidden && !discarding_;
+    case Event::StatementDone:
+      if (!discarding_) on_statement_done(message, tag);
+      [[fallthrough]];
+    case Event::Answer:
+    case Event::CopyIn:
+      if (!discarding_) begin_answer();
+      return !discarding_;
+    case Event::Error: return on_error_reply(backend, message, progress);
+    case Event::Ready: {
+      const auto status = wire::parse_ready_for_query(message.subspan(5));
+      ready_status_ = status ? *status : 'I';
+      if (!discarding_) begin_answer();
+      return !discarding_;
+    }
+    case Event::Other: return !progress.hidden && !discarding_;
+  }
+  return true;
+}
+
+bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progress& progress) {
+  names_.skipped(progress.skipped_parses + progress.skipped_closes);
+  const auto fields = wire::parse_error_fields(message.subspan(5));
+  const std::string_view sqlstate = fields ? fields->sqlstate : std::string_view();
+  const bool fatal = fields && (fields->severity == "FATAL" || fields->severity == "PANIC");
+  failed_ = true;
+  if (discarding_) return false;
+  const bool primary = backend.node() == worker_.nodes().primary;
+  if (batch_.retained && !begun_ && may_retry(sqlstate, fatal, status_, retries_)) {
+    log::print(log::Level::Info, log_context(), "node {} refused a read with {}: it is run again on another node", backend.node(), sqlstate);
+    discarding_ = true;
+    hold_.clear();
+    retry_on_primary_ = !is_recovery_conflict(sqlstate);
+    return false;
+  }
+  if (fatal && !primary && batch_.retained) return false;  // on_backend_lost makes an ERROR of it
+  begin_answer();
+  if (fatal) {
+    // The server ends this connection and says why; the client is told in the server's words if its state dies with it.
+    last_fatal_ = fields ? fields->to_error() : Error{};
+    if (tracker_.idle() && unreplayable().empty()) return false;  // nobody waits: a new connection will do
+  }
+  return true;
+}
+
+void ClientSession::on_statement_done(Bytes message, char tag) {
+  if (running_head_ >= running_.size()) return;
+  Running& running = running_[running_head_];
+  if (tag == 's') {
+    ++running_head_;
+    return;
+  }
+  if (running.facts != nullptr) {
+    const auto& statements = running.facts->facts.statements;
+    if (running.next < statements.size()) {
+      const parser::Statement& statement = statements[running.next];
+      if (changes_state(statement)) {
+        std::string_view completion = as_text(message.subspan(5));
+        completion = completion.substr(0, completion.find('\0'));
+        state_of_session_.on_completed(statement, completion);
+        completed(statement);
+        state_changed_ = true;
+      }
+    }
+    ++running.next;
+  }
+  if (!running.query) ++running_head_;
+}
+
+// Changes of the session that are not parameters: cursors, prepared statements, LISTEN.
+void ClientSession::completed(const parser::Statement& statement) {
+  using parser::StatementKind;
+  switch (statement.kind) {
+    case StatementKind::Discard:
+      if (!statement.all) {
+        break;
+      }
+      names_.forget_all();
+      last_unnamed_.reset();
+      if (active_ != nullptr) active_->prepared.clear();
+      routing_.may_have_temp = routing_.open_cursor = routing_.listening = routing_.opaque_state = false;
+      hold_cursor_ = session_locks_ = false;
+      unverified_.clear();
+      routing_.unverified_writes.clear();
+      if (info_ != nullptr) routing_.unusual_isolation = info_->unusual_isolation;
+      break;
+    case StatementKind::Deallocate:
+      if (statement.all) {
+        names_.forget_all();
+        last_unnamed_.reset();
+        if (active_ != nullptr) active_->prepared.clear();
+      } else {
+        names_.forget(statement.identifier);
+        if (active_ != nullptr) active_->prepared.erase(statement.identifier);
+      }
+      break;
+    case StatementKind::CloseCursor:
+      if (statement.all && status_ == 'I') routing_.open_cursor = hold_cursor_ = false;
+      break;
+    case StatementKind::Unlisten:
+      if (statement.all) routing_.listening = false;
+      break;
+    default: break;
+  }
+}
+
+bool ClientSession::changes_state(const parser::Statement& statement) {
+  using parser::StatementKind;
+  switch (statement.kind) {
+    case StatementKind::Select:
+    case StatementKind::Insert:
+    case StatementKind::Update:
+    case StatementKind::Delete: return !statement.sets.empty();
+    default: return true;
+  }
+}
+
+bool ClientSession::on_parameter(Backend& backend, Bytes message) {
+  const auto parameter = wire::parse_parameter_status(message.subspan(5));
+  if (!parameter) return false;
+  backend.parameters.insert_or_assign(std::string(parameter->name), std::string(parameter->value));
+  if (discarding_) return false;
+  return note_parameter(backend, parameter->name, parameter->value);
+}
+
+// True if the client must be told: only what changes its last knowledge, and never what is the standby's own.
+bool ClientSession::note_parameter(const Backend& backend, std::string_view name, std::string_view value) {
+  static constexpr std::string_view kPrimarys[] = {"in_hot_standby", "server_version", "server_encoding", "integer_datetimes", "default_transaction_read_only"};
+  const bool primary = backend.node() == worker_.nodes().primary;
+  if (!primary && std::find(std::begin(kPrimarys), std::end(kPrimarys), name) != std::end(kPrimarys)) return false;
+  for (auto& [known, last] : told_) {
+    if (known != name) continue;
+    if (last == value) return false;
+    last = value;
+    return true;
+  }
+  if (info_ != nullptr) {
+    for (const auto& [known, last] : info_->parameters) {
+      if (known == name && last == value) return false;
+    }
+  }
+  told_.emplace_back(name, value);
+  return true;
+}
+
+void ClientSession::tell_parameter(const Backend& backend, std::string_view name, std::string_view value) {
+  if (!note_parameter(backend, name, value)) return;
+  std::string out;
+  wire::encode_parameter_status(out, name, value);
+  stream_.write(out);
+}
+
+// An exchange is done.
+void ClientSession::settle(Backend& backend) {
+  backend.status = ready_status_;
+  if (discarding_) return retry_elsewhere(backend);
+  const StateVersion reached = state_of_session_.on_ready(ready_status_, failed_);
+  backend.applied = reached;
+  status_ = ready_status_;
+  if (ready_status_ == 'I') {
+    block_node_ = -1;
+    routing_.block_on_standby = false;
+    portals_.clear();
+    if (!hold_cursor_) routing_.open_cursor = false;
+    if (std::exchange(catalog_changed_, false)) worker_.resolver().catalog_changed();
+  } else if (block_node_ < 0) {
+    block_node_ = backend.node();
+    routing_.block_on_standby = backend.node() != worker_.nodes().primary;
+  }
+  if (std::exchange(state_changed_, false) || (failed_ && ready_status_ == 'I')) refresh_routing();
+  finish_running();
+  failed_ = false;
+  excluded_.reset();
+  retries_ = 0;
+  last_fatal_ = Error{};
+  if (tracker_.idle()) {
+    active_at_ = worker_.loop().now();
+    cancelled_ = false;
+    set_state(ClientState::Idle);
+    finish_retained();
+  }
+  if (!in_.empty()) schedule_pump();
+}
+
+void ClientSession::finish_running() {
+  // A Query leaves its entry at ReadyForQuery; an error leaves those of skipped messages.
+  if (tracker_.idle()) {
+    running_.clear();
+    running_head_ = 0;
+    return;
+  }
+  // The entries that still have to come are as many as there are executing messages outstanding.
+  const std::size_t outstanding = tracker_.executing_count();
+  if (running_.size() > outstanding) running_head_ = running_.size() - outstanding;
+}
+
+void ClientSession::finish_retained() {
+  if (!batch_.retained) return;
+  in_.erase(0, batch_.length);
+  batch_.clear();
+  if (in_.empty() && in_.capacity() > 4096) in_ = {};
+}
+
+// What a standby refused is run again: on the primary, or where a recovery conflict is not likely.
+void ClientSession::retry_elsewhere(Backend& backend) {
+  tracker_.clear();
+  names_.drop_pending();
+  running_.clear();
+  running_head_ = 0;
+  hold_.clear();
+  begun_ = false;
+  failed_ = false;
+  discarding_ = false;
+  ++retries_;
+  excluded_.set(static_cast<std::size_t>(backend.node()));
+  batch_.retained = false;
+  batch_.retried = true;
+  batch_.node = retry_on_primary_ ? worker_.nodes().primary : -1;
+  if (retry_on_primary_) batch_.primary_only = true;
+  set_state(ClientState::Idle);
+  schedule_pump();
+}
+
+// The input is looked at again once the bytes at hand have been dealt with.
+void ClientSession::schedule_pump() {
+  if (pump_scheduled_) return;
+  pump_scheduled_ = true;
+  worker_.loop().defer([this, alive = std::weak_ptr<char>(alive_)] {
+    if (alive.expired()) return;
+    pump_scheduled_ = false;
+    pump();
+  });
+}
+
+// A backend of the set that is not in an exchange, or an idle session's.
+std::size_t ClientSession::relay_idle(Backend& backend, Bytes bytes) {
+  std::size_t pos = 0;
+  while (pos < bytes.size()) {
+    const Bytes rest = bytes.subspan(pos);
+    const wire::FrameHeader header = wire::peek_frame(wire::Direction::FromServer, rest);
+    if (header.status == wire::FrameStatus::NeedMore || (header.status == wire::FrameStatus::Ok && header.total() > rest.size() && header.total() <= kMaxLookedAt)) break;
+    if (header.status != wire::FrameStatus::Ok || header.total() > rest.size() || header.tag == 'E') {
+      return bytes.size();  // an error out of turn ends the connection: its end follows
+    }
+    const Bytes message = rest.first(header.total());
+    if (header.tag == 'A' || (header.tag == 'N' && backend.node() == worker_.nodes().primary)) stream_.write(message);
+    if (header.tag == 'S' && on_parameter(backend, message)) stream_.write(message);
+    pos += message.size();
+  }
+  return pos;
+}
+
+void ClientSession::on_backend_drained(Backend& backend) {
+  static_cast<void>(backend);
+  if (state_ == ClientState::Closing) return;
+  stream_.resume_reading();
+  if (!in_.empty()) schedule_pump();
+}
+
+void ClientSession::remove_backend(Backend& backend) {
+  const auto it = std::find_if(set_.begin(), set_.end(), [&](const auto& b) { return b.get() == &backend; });
+  if (it == set_.end()) return;
+  std::unique_ptr<Backend> owned = std::move(*it);
+  set_.erase(it);
+  if (active_ == &backend) {
+    active_ = nullptr;
+    tracker_.clear();
+    names_.drop_pending();
+  }
+  if (reader_node_ == owned->node()) reader_node_ = -1;
+  worker_.backends().discard(std::move(owned));
+}
+
+void ClientSession::on_backend_lost(Backend& backend, const Error& error) {
+  if (state_ == ClientState::Closing) return;
+  worker_.suspect(backend.node());
+  const bool under_way = &backend == active_ && (!tracker_.idle() || tracker_.unsynced());
+  if (under_way) return lose_exchange(backend, error);
+  const bool held_state = backend.node() == block_node_ || (primary_backend(backend) && !unreplayable().empty());
+  if (held_state) {
+    return fail(make_fatal(sqlstate::kAdminShutdown, "the connection to the server was lost",
+                           fmt::format("Node {}: {}. The session cannot go on: {}.", backend.node(), error.message, unreplayable())));
+  }
+  remove_backend(backend);
+}
+
+bool ClientSession::primary_backend(const Backend& backend) const {
+  const auto parameter = backend.parameters.find(std::string_view("in_hot_standby"));
+  if (parameter != backend.parameters.end()) return parameter->second == "off";
+  return backend.node() == worker_.nodes().primary;
+}
+
+// The server is gone in the middle of an exchange.
+void ClientSession::lose_exchange(Backend& backend, const Error& error) {
+  worker_.suspect(backend.node());
+  const bool standby = !primary_backend(backend);
+  if (standby && batch_.retained && block_node_ < 0 && server_left_ == 0) {
+    const bool again = !begun_ && retries_ < 8;
+    remove_backend(backend);
+    server_left_ = 0;
+    if (again) {
+      retry_on_primary_ = false;
+      excluded_.set(static_cast<std::size_t>(backend.node()));
+      return retry_elsewhere(backend);
+    }
+    return answer_lost_read(backend, error);
+  }
+  if (server_left_ > 0) return end("the server was lost in the middle of a message");
+  if (!last_fatal_.message.empty()) return end(last_fatal_.one_line());  // the client has it from the server itself
+  fail(make_fatal(sqlstate::kConnectionFailure, error.message, fmt::format("The connection to node {} was lost in the middle of an exchange.", backend.node())));
+}
+
+// Rows have been sent: the answer cannot be taken back, but nothing was changed either.
+void ClientSession::answer_lost_read(const Backend& backend, const Error& error) {
+  std::string out;
+  wire::encode_error(out, make_error(sqlstate::kSerializationFailure, "the server was lost while it answered a read",
+                                     fmt::format("Node {}: {}.", backend.node(), error.message), "Run the statement again."));
+  wire::encode_ready_for_query(out, 'I');
+  stream_.write(out);
+  running_.clear();
+  running_head_ = 0;
+  excluded_.reset();
+  set_state(ClientState::Idle);
+  finish_retained();
+  schedule_pump();
+}
+
+}  // namespace weir::child

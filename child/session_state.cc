@@ -1,0 +1,278 @@
+#include "child/session_state.h"
+
+#include <algorithm>
+
+namespace weir::child {
+namespace {
+
+bool is_identity(std::string_view parameter) { return parameter == "role" || parameter == "session_authorization"; }
+
+std::string reset_text(const std::string& parameter) {
+  if (parameter == "session_authorization") return "RESET SESSION AUTHORIZATION";
+  std::string quoted = "RESET \"";
+  for (char c : parameter) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string savepoint_text(std::string_view verb, std::string_view name) {
+  std::string text(verb);
+  text += " \"";
+  for (char c : name) {
+    if (c == '"') text += '"';
+    text += c;
+  }
+  return text + "\"";
+}
+
+std::string begin_text(const parser::TransactionModes& modes) {
+  using Isolation = parser::TransactionModes::Isolation;
+  std::string text = "BEGIN";
+  if (modes.isolation == Isolation::ReadCommitted) text += " ISOLATION LEVEL READ COMMITTED";
+  if (modes.isolation == Isolation::RepeatableRead) text += " ISOLATION LEVEL REPEATABLE READ";
+  if (modes.isolation == Isolation::Serializable) text += " ISOLATION LEVEL SERIALIZABLE";
+  if (modes.read_only == parser::Tristate::Yes) text += " READ ONLY";
+  if (modes.read_only == parser::Tristate::No) text += " READ WRITE";
+  if (modes.deferrable == parser::Tristate::Yes) text += " DEFERRABLE";
+  if (modes.deferrable == parser::Tristate::No) text += " NOT DEFERRABLE";
+  return text;
+}
+
+}  // namespace
+
+void SessionState::set_startup_parameters(Parameters parameters) {
+  startup_ = std::move(parameters);
+  if (startup_.empty()) startup_stamp_ = 0;
+}
+
+const SessionState::Entry* SessionState::find(std::string_view parameter) const {
+  for (const Entry& entry : entries_) {
+    if (entry.parameter == parameter) return &entry;
+  }
+  return nullptr;
+}
+
+void SessionState::remember_base() {
+  if (!base_) base_ = entries_;
+}
+
+void SessionState::apply(const parser::SetChange& change) {
+  if (change.scope == parser::SetScope::Local) return;
+  if (change.action == parser::SetAction::ResetAll) {
+    reset_everything(false);
+    return;
+  }
+  remember_base();
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.parameter == change.parameter; });
+  // SET SESSION AUTHORIZATION resets the role.
+  if (change.parameter == "session_authorization") {
+    std::erase_if(entries_, [](const Entry& entry) { return entry.parameter == "role"; });
+  }
+  Entry entry;
+  entry.parameter = change.parameter;
+  entry.replay = change.replay;
+  entry.literal = change.literal;
+  entry.has_literal = change.has_literal && change.action == parser::SetAction::Value;
+  entry.is_reset = change.action == parser::SetAction::Reset;
+  entry.stamp = ++version_;
+  if (entry.is_reset || !entry.has_literal) {
+    // RESET and SET ... TO DEFAULT go back to the client's own startup value, which the server does not know.
+    const auto same = [&](const auto& parameter) { return parameter.first == change.parameter; };
+    if (std::any_of(startup_.begin(), startup_.end(), same)) startup_again_ = true;
+  }
+  entries_.push_back(std::move(entry));
+}
+
+void SessionState::reset_everything(bool discard) {
+  remember_base();
+  // RESET ALL leaves role and authorization alone; DISCARD ALL resets them too.
+  std::erase_if(entries_, [&](const Entry& entry) { return discard || !is_identity(entry.parameter); });
+  ++version_;
+  (discard ? discard_stamp_ : reset_stamp_) = version_;
+  if (!startup_.empty()) startup_again_ = true;
+}
+
+void SessionState::restore(std::vector<Entry> entries) {
+  std::vector<Entry> undone;
+  for (Entry& now : entries_) {
+    const auto was = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.parameter == now.parameter; });
+    if (was != entries.end()) continue;
+    std::vector<std::string> names{now.parameter};
+    if (now.parameter == "session_characteristics") {
+      names = {"default_transaction_isolation", "default_transaction_read_only", "default_transaction_deferrable"};
+    }
+    for (std::string& name : names) {
+      Entry reset;
+      reset.replay = reset_text(name);
+      reset.parameter = std::move(name);
+      reset.is_reset = true;
+      undone.push_back(std::move(reset));
+    }
+  }
+  bool changed = !undone.empty();
+  for (Entry& was : entries) {
+    const Entry* now = find(was.parameter);
+    if (now == nullptr || now->stamp != was.stamp) {
+      was.stamp = version_ + 1;
+      changed = true;
+    }
+  }
+  if (!changed) return;
+  ++version_;
+  for (Entry& reset : undone) {
+    reset.stamp = version_;
+    entries.push_back(std::move(reset));
+  }
+  entries_ = std::move(entries);
+}
+
+void SessionState::note_block(std::string text) {
+  if (in_block_) block_texts_.push_back(std::move(text));
+}
+
+void SessionState::begin_block(const parser::Statement& statement, std::string text) {
+  if (in_block_) return;  // a second BEGIN is only a warning
+  in_block_ = true;
+  block_repeatable_ = true;
+  savepoints_.clear();
+  block_texts_.clear();
+  block_texts_.push_back(std::move(text));
+  static_cast<void>(statement);
+}
+
+void SessionState::end_block() {
+  in_block_ = false;
+  savepoints_.clear();
+  block_texts_.clear();
+}
+
+void SessionState::on_completed(const parser::Statement& statement, std::string_view completion) {
+  using parser::StatementKind;
+  switch (statement.kind) {
+    case StatementKind::Begin: begin_block(statement, begin_text(statement.transaction)); break;
+    case StatementKind::Commit:
+    case StatementKind::Rollback:
+    case StatementKind::TwoPhase: {
+      if (statement.kind == StatementKind::TwoPhase && completion != "PREPARE TRANSACTION" && completion != "ROLLBACK") break;
+      const bool committed = completion == "COMMIT" || completion == "PREPARE TRANSACTION";
+      if (!committed && base_) restore(*std::exchange(base_, std::nullopt));
+      base_.reset();
+      end_block();
+      if (statement.transaction.chain) begin_block(statement, "BEGIN");
+      if (statement.transaction.chain) block_repeatable_ = false;  // the modes of the chained block are not known here
+      break;
+    }
+    case StatementKind::Savepoint:
+      savepoints_.push_back({statement.identifier, entries_, block_texts_.size() + 1});
+      note_block(savepoint_text("SAVEPOINT", statement.identifier));
+      break;
+    case StatementKind::Release: {
+      const auto it = std::find_if(savepoints_.rbegin(), savepoints_.rend(), [&](const Savepoint& s) { return s.name == statement.identifier; });
+      if (it != savepoints_.rend()) savepoints_.erase(std::next(it).base(), savepoints_.end());
+      note_block(savepoint_text("RELEASE SAVEPOINT", statement.identifier));
+      break;
+    }
+    case StatementKind::RollbackTo: {
+      const auto it = std::find_if(savepoints_.rbegin(), savepoints_.rend(), [&](const Savepoint& s) { return s.name == statement.identifier; });
+      if (it == savepoints_.rend()) break;
+      restore(it->entries);
+      block_texts_.resize(std::min(block_texts_.size(), it->block_size));
+      savepoints_.erase(it.base(), savepoints_.end());
+      break;
+    }
+    case StatementKind::Discard:
+      if (statement.all) reset_everything(true);
+      break;
+    default: break;
+  }
+  for (const parser::SetChange& change : statement.sets) {
+    apply(change);
+    if (in_block_) note_block(change.replay);
+  }
+  if (statement.kind == StatementKind::SetTransaction) block_repeatable_ = false;
+}
+
+StateVersion SessionState::on_ready(char status, bool failed) {
+  if (status != 'I') return version_;
+  if (failed && base_) restore(*base_);
+  base_.reset();
+  end_block();
+  const StateVersion reached = version_;
+  if (startup_again_) {
+    startup_again_ = false;
+    startup_stamp_ = ++version_;
+  }
+  return reached;
+}
+
+Replay SessionState::difference(StateVersion applied) const {
+  Replay replay;
+  if (applied == version_) return replay;
+  const bool had_state = applied != 0;
+  replay.discard_all = had_state && applied < discard_stamp_;
+  const bool everything = applied == 0 || replay.discard_all;
+  if (had_state && !replay.discard_all && applied < reset_stamp_) replay.statements.emplace_back("RESET ALL");
+  const bool after_reset = !replay.statements.empty();
+  bool parameters_follow = false;
+  std::vector<const Entry*> identity;
+  std::vector<const Entry*> others;
+  for (const Entry& entry : entries_) {
+    const bool needed = everything ? !entry.is_reset : (entry.stamp > applied || after_reset);
+    if (is_identity(entry.parameter)) {
+      if (needed) parameters_follow = true;
+      identity.push_back(&entry);
+    } else if (needed) {
+      others.push_back(&entry);
+    }
+  }
+  const bool startup = !startup_.empty() && (everything || after_reset || applied < startup_stamp_);
+  const bool work = startup || !others.empty() || parameters_follow;
+  // Parameters are set with the rights of the login role: go back to it first, and into the role again at the end.
+  if (work && !identity.empty() && !everything) replay.reset_identity = true;
+  if (startup) {
+    for (const auto& parameter : startup_) {
+      const Entry* entry = find(parameter.first);
+      if (entry != nullptr && !entry->is_reset && entry->has_literal) continue;  // overridden below
+      replay.parameters.push_back(parameter);
+    }
+  }
+  std::sort(others.begin(), others.end(), [](const Entry* a, const Entry* b) { return a->stamp < b->stamp; });
+  for (const Entry* entry : others) {
+    if (entry->is_reset && startup && std::any_of(startup_.begin(), startup_.end(), [&](const auto& p) { return p.first == entry->parameter; })) {
+      continue;  // the startup value stands already
+    }
+    replay.statements.push_back(entry->replay);
+  }
+  if (work || replay.discard_all) {
+    for (std::string_view wanted : {std::string_view("session_authorization"), std::string_view("role")}) {
+      for (const Entry* entry : identity) {
+        if (entry->parameter == wanted && !entry->is_reset) replay.statements.push_back(entry->replay);
+      }
+    }
+  }
+  return replay;
+}
+
+std::optional<std::string_view> SessionState::literal(std::string_view parameter) const {
+  if (const Entry* entry = find(parameter); entry != nullptr && !entry->is_reset) {
+    if (entry->has_literal) return entry->literal;
+    return std::nullopt;
+  }
+  for (const auto& startup : startup_) {
+    if (startup.first == parameter) return startup.second;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> SessionState::known_parameters() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) {
+    if (!entry.is_reset) names.push_back(entry.parameter);
+  }
+  for (const auto& startup : startup_) names.push_back(startup.first);
+  return names;
+}
+
+}  // namespace weir::child

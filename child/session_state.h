@@ -1,0 +1,99 @@
+// All that makes one client's session different from a fresh one and can be replayed: parameters (SET, RESET,
+// set_config, role and authorization) with the savepoint stack that undoes them, and the startup parameters that RESET
+// returns to. Pure: the session tells what completed, and asks what a given backend still lacks.
+//
+// Rules: one mechanism, replay (no broadcast); a backend that lacks something catches up when it is next used; order of
+// a replay is reset of authorization and role, parameters, authorization, role.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "parser/facts.h"
+
+namespace weir::child {
+
+// Grows with every change; a backend remembers up to which it has caught up. 0: a fresh (or freshly reset) backend.
+using StateVersion = std::uint64_t;
+
+// What a backend must run, outside any transaction block, to be where the session is.
+struct Replay {
+  bool discard_all = false;                                      // first: DISCARD ALL
+  bool reset_identity = false;                                   // then: back to the login role
+  std::vector<std::pair<std::string, std::string>> parameters;   // then: set_config(name, value, false)
+  std::vector<std::string> statements;                           // then these, in order
+  bool empty() const { return !discard_all && !reset_identity && parameters.empty() && statements.empty(); }
+};
+
+class SessionState {
+ public:
+  using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+  // The startup parameters that are state (names in lower case).
+  void set_startup_parameters(Parameters parameters);
+  const Parameters& startup_parameters() const { return startup_; }
+
+  // One statement has completed successfully on the active backend; COMPLETION is the tag it got ("ROLLBACK" for a
+  // COMMIT of an aborted block).
+  void on_completed(const parser::Statement& statement, std::string_view completion);
+  // The exchange has ended with this status; FAILED if an error was among its answers. Undoes what the server undid.
+  // Returns the version that the active backend has now.
+  StateVersion on_ready(char status, bool failed);
+
+  StateVersion version() const { return version_; }
+  // Nothing to replay for a backend that has caught up to APPLIED.
+  bool caught_up(StateVersion applied) const { return applied == version_; }
+  Replay difference(StateVersion applied) const;
+
+  // The value of a parameter that this session set with a literal, or in its startup packet.
+  std::optional<std::string_view> literal(std::string_view parameter) const;
+  bool has_changed(std::string_view parameter) const { return find(parameter) != nullptr; }
+  std::vector<std::string> known_parameters() const;
+
+  // What rebuilds the open transaction block elsewhere: BEGIN, SETs and SAVEPOINTs that succeeded in it, in order.
+  const std::vector<std::string>& block() const { return block_texts_; }
+  bool block_is_repeatable() const { return block_repeatable_; }
+
+ private:
+  struct Entry {
+    std::string parameter;
+    std::string replay;
+    std::string literal;
+    bool has_literal = false;
+    bool is_reset = false;
+    StateVersion stamp = 0;
+  };
+  struct Savepoint {
+    std::string name;
+    std::vector<Entry> entries;   // as they were
+    std::size_t block_size = 0;   // how many block texts there were, this savepoint's included
+  };
+
+  const Entry* find(std::string_view parameter) const;
+  void apply(const parser::SetChange& change);
+  void reset_everything(bool discard);
+  void remember_base();
+  void restore(std::vector<Entry> entries);
+  void begin_block(const parser::Statement& statement, std::string text);
+  void end_block();
+  void note_block(std::string text);
+
+  Parameters startup_;
+  std::vector<Entry> entries_;
+  std::optional<std::vector<Entry>> base_;  // committed entries, once an uncommitted change was made
+  std::vector<Savepoint> savepoints_;
+  std::vector<std::string> block_texts_;
+  bool block_repeatable_ = true;
+  bool in_block_ = false;
+  StateVersion version_ = 1;
+  StateVersion startup_stamp_ = 1;  // backends behind this need the startup parameters (again)
+  StateVersion reset_stamp_ = 0;    // backends behind this, that ever had state, need RESET ALL first
+  StateVersion discard_stamp_ = 0;  // ... need DISCARD ALL first
+  bool startup_again_ = false;      // RESET or DISCARD just ran: the active backend lost the startup parameters
+};
+
+}  // namespace weir::child

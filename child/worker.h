@@ -1,0 +1,147 @@
+// One child process at work: owns the loop, the listener, the sessions, the cache of backends and the caches of facts;
+// reacts to reload, drain and changes of the nodes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "child/backend.h"
+#include "child/login_info.h"
+#include "common/auth/verifier.h"
+#include "common/base/event_loop.h"
+#include "common/base/random.h"
+#include "common/process/role_context.h"
+#include "common/shmem/node_view.h"
+#include "lb/policy.h"
+
+namespace weir::config {
+struct Config;
+}
+
+namespace weir::child {
+
+class BackendCache;
+class CatalogLookup;
+class ClientSession;
+class Listener;
+class Resolver;
+class SharedRows;
+
+class Worker {
+ public:
+  static constexpr std::size_t kReadSize = 64U << 10U;     // one read of a socket
+  static constexpr std::size_t kScratchSize = 3 * kReadSize;
+
+  explicit Worker(process::RoleContext& context);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Until the process shall end; the exit code.
+  int run();
+
+  EventLoop& loop() { return loop_; }
+  const config::Config& config() const { return *config_; }
+  const lb::Policy& policy() const { return policy_; }
+  const shmem::NodeView& nodes() const { return nodes_; }
+  BackendCache& backends() { return *backends_; }
+  Resolver& resolver() { return *resolver_; }
+  CatalogLookup& catalog_lookup() { return *catalog_lookup_; }
+  SharedRows& rows() { return *rows_; }
+  Random& random() { return random_; }
+  auth::KeyCache& keys() { return keys_; }
+  process::RoleContext& context() { return context_; }
+  // What a read of a socket may fill; its contents live until the next read.
+  std::span<std::byte> scratch() { return {scratch_.get(), kScratchSize}; }
+
+  // --- nodes
+  bool node_accepts(int node) const;
+  std::int64_t connect_timeout(int node) const;  // ms
+  // A hint for health that something is wrong with the node; never a verdict.
+  void suspect(int node);
+
+  // --- sessions
+  void accepted(UniqueFd fd, bool is_unix, std::string peer, int peer_port);
+  void session_ended(ClientSession& session);
+  std::size_t session_count() const { return session_count_; }
+  ClientSession* session_at(int slot);
+  // Told when the nodes change and every 250 ms while the session is on the list.
+  void park(ClientSession& session);
+  void unpark(ClientSession& session);
+
+  // --- logins
+  LoginInfo& login_info(const std::string& database, const std::string& user);
+  // The secret of pool_passwd for USER.
+  std::optional<auth::Secret> secret_of(const std::string& user) const;
+  void learn_login(Backend& backend, auth::AskedMethod method);
+
+  const std::vector<std::string>& reset_queries() const { return reset_queries_; }
+  // A cancel request: for this child or, through its mailbox, another.
+  void route_cancel(std::uint32_t pid, std::uint32_t secret);
+
+  // --- shared rows
+  void register_backend(Backend& backend);
+  void publish_backend(const Backend& backend);
+  void forget_backend(Backend& backend);
+  void publish_waiting(std::size_t waiting);
+
+  bool draining() const { return draining_; }
+
+ private:
+  enum class Stop { None, Smart, Fast };
+
+  void watch_signals();
+  void apply_config();
+  void load_secrets();
+  void reload();
+  void on_wake();
+  void refresh_nodes();
+  void drain_cancels();
+  void stop(Stop how);
+  void tick();
+  void maybe_exit();
+  void wake_parked();
+
+  process::RoleContext& context_;
+  EventLoop loop_;
+  std::shared_ptr<const config::Config> config_;
+  lb::Policy policy_;
+  shmem::NodeView nodes_;
+  Random random_;
+  std::unique_ptr<std::byte[]> scratch_;
+  auth::KeyCache keys_;
+  std::map<std::string, std::string, std::less<>> secrets_;
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<LoginInfo>> logins_;
+  std::vector<std::string> reset_queries_;
+
+  std::unique_ptr<SharedRows> rows_;
+  std::unique_ptr<Resolver> resolver_;
+  std::unique_ptr<BackendCache> backends_;
+  std::unique_ptr<CatalogLookup> catalog_lookup_;
+  std::unique_ptr<Listener> listener_;
+  std::vector<std::unique_ptr<ClientSession>> sessions_;
+  std::vector<int> free_slots_;
+  std::vector<ClientSession*> parked_;
+  std::size_t session_count_ = 0;
+  std::uint64_t served_ = 0;
+  Monotonic last_activity_;
+
+  SignalEvent on_term_, on_int_, on_hup_, on_usr1_;
+  FdEvent on_wake_;
+  Timer tick_;
+  Timer park_timer_;
+  bool draining_ = false;
+  Stop stopping_ = Stop::None;
+};
+
+// A connecting socket to a numeric address or a socket directory; invalid with errno set if that fails at once.
+UniqueFd connect_socket(std::string_view host, int port);
+
+}  // namespace weir::child
