@@ -1,0 +1,122 @@
+#include "child/shared_rows.h"
+
+#include <unistd.h>
+
+#include "child/backend.h"
+#include "child/client_session.h"
+#include "common/shmem/mapping.h"
+
+namespace weir::child {
+namespace {
+
+std::int64_t wall_seconds() { return epoch_seconds(wall_now()); }
+
+}  // namespace
+
+SharedRows::SharedRows(process::RoleContext& context) : context_(context), node_seen_(shmem::kMaxNodes, false) {}
+
+void SharedRows::started() {
+  shmem::ChildRow& row = context_.mapping->child_row(context_.slot);
+  row.started_at = wall_seconds();
+  row.pid = getpid();
+  row.state = shmem::ChildState::Running;
+}
+
+void SharedRows::draining() { context_.mapping->child_row(context_.slot).state = shmem::ChildState::Draining; }
+
+void SharedRows::set_clients(std::size_t clients) {
+  context_.mapping->child_row(context_.slot).clients.store(static_cast<std::uint32_t>(clients), std::memory_order_relaxed);
+}
+
+void SharedRows::count_served() { context_.mapping->child_row(context_.slot).served.fetch_add(1, std::memory_order_relaxed); }
+
+void SharedRows::set_waiting(std::size_t waiting) {
+  context_.mapping->child_row(context_.slot).waiting.store(static_cast<std::uint32_t>(waiting), std::memory_order_relaxed);
+}
+
+std::uint32_t SharedRows::total_clients() const { return context_.mapping->total_clients(); }
+
+double SharedRows::siblings_mean(bool& sibling_has_room) const {
+  double sum = 0;
+  int running = 0;
+  sibling_has_room = false;
+  for (int slot = 0; slot < context_.mapping->children(); ++slot) {
+    if (slot == context_.slot) continue;
+    const shmem::ChildRow& row = context_.mapping->child_row(slot);
+    if (row.state.load(std::memory_order_relaxed) != shmem::ChildState::Running) continue;
+    sum += row.clients.load(std::memory_order_relaxed);
+    sibling_has_room = sibling_has_room || row.waiting.load(std::memory_order_relaxed) == 0;
+    ++running;
+  }
+  return running > 0 ? sum / running : 1e18;
+}
+
+void SharedRows::publish_session(const ClientSession& session) {
+  if (session.slot() >= context_.mapping->plan().sessions_per_child) return;
+  shmem::ChildRow& child = context_.mapping->child_row(context_.slot);
+  const auto used = static_cast<std::uint32_t>(session.slot() + 1);
+  if (child.session_slots.load(std::memory_order_relaxed) < used) child.session_slots.store(used, std::memory_order_relaxed);
+  shmem::SessionRow row;
+  row.in_use = session.state() != ClientState::Closing;
+  row.status = session.status();
+  row.state = static_cast<std::uint8_t>(session.state());
+  row.peer_port = session.identity().peer_port;
+  row.connected_at = session.connected_epoch();
+  row.database.assign(session.identity().database);
+  row.user.assign(session.identity().user);
+  row.peer.assign(session.identity().peer);
+  context_.mapping->session_row(context_.slot, session.slot()).publish(row);
+}
+
+void SharedRows::forget_session(int slot) {
+  if (slot < context_.mapping->plan().sessions_per_child) context_.mapping->session_row(context_.slot, slot).publish(shmem::SessionRow{});
+}
+
+void SharedRows::register_backend(Backend& backend) {
+  if (!free_rows_.empty()) {
+    backend.row = free_rows_.back();
+    free_rows_.pop_back();
+  } else if (next_row_ < context_.mapping->plan().backends_per_child) {
+    backend.row = next_row_++;
+    context_.mapping->child_row(context_.slot).backend_slots.store(static_cast<std::uint32_t>(next_row_), std::memory_order_relaxed);
+  }
+}
+
+void SharedRows::publish_backend(const Backend& backend) {
+  if (backend.row < 0) return;
+  auto& slot = context_.mapping->backend_row(context_.slot, backend.row);
+  shmem::BackendRow row;
+  slot.read(row);
+  const bool was_busy = row.in_use && row.client_connected;
+  if (!row.in_use) row.created_at = wall_seconds();
+  row.in_use = true;
+  row.node = backend.node();
+  row.pid = backend.pid;
+  row.uses = backend.uses;
+  row.client_connected = backend.state() == BackendState::Busy;
+  if (row.client_connected && !was_busy) row.client_since = wall_seconds();
+  if (!row.client_connected && was_busy) row.client_until = wall_seconds();
+  row.database.assign(backend.key().database);
+  row.user.assign(backend.key().user);
+  slot.publish(row);
+}
+
+void SharedRows::forget_backend(Backend& backend) {
+  if (backend.row < 0) return;
+  context_.mapping->backend_row(context_.slot, backend.row).publish(shmem::BackendRow{});
+  free_rows_.push_back(backend.row);
+  backend.row = -1;
+}
+
+void SharedRows::count_statement(int node, bool select) {
+  const auto index = static_cast<std::size_t>(node);
+  if (select) context_.mapping->counters().selects.at(index).fetch_add(1, std::memory_order_relaxed);
+  if (!node_seen_.at(index)) {
+    node_seen_.at(index) = true;
+    if (context_.mapping->requests(context_.slot).push({shmem::Request::Kind::NodeSeen, node})) {
+      context_.wakes->at(process::RoleContext::kParentWake).notify();
+    }
+  }
+}
+
+}  // namespace weir::child

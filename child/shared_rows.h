@@ -1,0 +1,43 @@
+// This child's rows in shared memory: what SHOW tells of its clients and server connections, and its load. Nobody else
+// writes them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/process/role_context.h"
+
+namespace weir::child {
+
+class Backend;
+class ClientSession;
+
+class SharedRows {
+ public:
+  explicit SharedRows(process::RoleContext& context);
+
+  void started();
+  void draining();
+  void set_clients(std::size_t clients);
+  void count_served();
+  void set_waiting(std::size_t waiting);
+  std::uint32_t total_clients() const;
+  // Clients of the other running children on average, and whether one of them has nobody waiting.
+  double siblings_mean(bool& sibling_has_room) const;
+
+  void publish_session(const ClientSession& session);
+  void forget_session(int slot);
+  void register_backend(Backend& backend);
+  void publish_backend(const Backend& backend);
+  void forget_backend(Backend& backend);
+
+  void count_statement(int node, bool select);
+
+ private:
+  process::RoleContext& context_;
+  std::vector<int> free_rows_;
+  int next_row_ = 0;
+  std::vector<bool> node_seen_;
+};
+
+}  // namespace weir::child

@@ -1,0 +1,302 @@
+#include "child/worker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "child/backend_cache.h"
+#include "child/catalog_lookup.h"
+#include "child/client_login.h"
+#include "child/client_session.h"
+#include "child/listener.h"
+#include "child/resolver.h"
+#include "child/shared_rows.h"
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "common/config/config.h"
+#include "common/config/loader.h"
+#include "common/config/log_settings.h"
+#include "common/config/userlist.h"
+#include "common/shmem/mapping.h"
+
+namespace weir::child {
+namespace {
+
+constexpr Milliseconds kParkTick{250};
+constexpr std::chrono::seconds kTick{1};
+
+}  // namespace
+
+Worker::Worker(process::RoleContext& context)
+    : context_(context),
+      config_(context.config),
+      random_(secure_random_u64()),
+      scratch_(std::make_unique<std::byte[]>(kScratchSize)),
+      last_activity_(monotonic_now()) {
+  rows_ = std::make_unique<SharedRows>(context_);
+  resolver_ = std::make_unique<Resolver>(*this);
+  backends_ = std::make_unique<BackendCache>(*this);
+  catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
+  listener_ = std::make_unique<Listener>(*this);
+  apply_config();
+}
+
+Worker::~Worker() = default;
+
+int Worker::run() {
+  watch_signals();
+  refresh_nodes();
+  on_wake_.watch_read(loop_, context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(context_.slot)).fd(), [this] { on_wake(); });
+  tick_.set(loop_, [this] { tick(); });
+  tick_.arm(kTick);
+  park_timer_.set(loop_, [this] { wake_parked(); });
+  listener_->start();
+  rows_->started();
+  context_.wakes->at(process::RoleContext::kParentWake).notify();
+  loop_.run();
+  return 0;
+}
+
+void Worker::watch_signals() {
+  on_term_.watch(loop_, SIGTERM, [this] { stop(Stop::Smart); });
+  on_int_.watch(loop_, SIGINT, [this] { stop(Stop::Fast); });
+  on_hup_.watch(loop_, SIGHUP, [this] { reload(); });
+  on_usr1_.watch(loop_, SIGUSR1, [] {});  // logs go to descriptors that need no reopening
+}
+
+// ------------------------------------------------------------------------------------------------------- configuration
+
+void Worker::apply_config() {
+  log::configure(config::log_settings(*config_));
+  lb::PolicySettings settings;
+  settings.load_balance_mode = config_->load_balance_mode;
+  settings.statement_level_load_balance = config_->statement_level_load_balance;
+  settings.ignore_leading_white_space = config_->ignore_leading_white_space;
+  settings.read_only_function_list = config_->read_only_function_list;
+  settings.write_function_list = config_->write_function_list;
+  settings.primary_routing_query_pattern_list = config_->primary_routing_query_pattern_list;
+  if (auto policy = lb::compile_policy(settings)) {
+    policy_ = std::move(*policy);
+  } else {
+    log::error("the routing settings are not used: {}", policy.error().one_line());
+  }
+  reset_queries_ = config_->reset_query_list;
+  load_secrets();
+  resolver_->forget();
+}
+
+void Worker::load_secrets() {
+  secrets_.clear();
+  const std::string path = config_->resolve_path(config_->pool_passwd);
+  if (path.empty()) return;
+  std::ifstream file(path);
+  if (!file) return;  // rule 28: only an error once something needs it
+  std::ostringstream text;
+  text << file.rdbuf();
+  const config::UserList list = config::parse_userlist(text.str());
+  for (const auto& error : list.errors) log::warning("{}:{}: {}", path, error.line, error.message);
+  for (const auto& [user, secret] : list.users) secrets_.insert_or_assign(user, secret);
+}
+
+std::optional<auth::Secret> Worker::secret_of(const std::string& user) const {
+  const auto it = secrets_.find(user);
+  if (it == secrets_.end()) return std::nullopt;
+  return auth::Secret::from_stored(it->second);
+}
+
+void Worker::reload() {
+  const config::LoadOutcome outcome = config::reload(*config_);
+  if (outcome.config == nullptr) {
+    log::error("reload: the configuration has errors, the old one stays in effect");  // the parent lists them
+    return;
+  }
+  config_ = outcome.config;
+  apply_config();
+  refresh_nodes();
+}
+
+// --------------------------------------------------------------------------------------------------------------- nodes
+
+void Worker::on_wake() {
+  context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(context_.slot)).drain();
+  drain_cancels();
+  if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
+}
+
+void Worker::refresh_nodes() {
+  const int old_primary = nodes_.primary;
+  const auto old = std::make_unique<shmem::NodeView>(nodes_);
+  for (int i = 0; i < 100 && !context_.mapping->node_table().read(nodes_); ++i) {
+  }
+  for (int id = 0; id < old->count; ++id) {
+    const bool was = old->nodes[static_cast<std::size_t>(id)].usable();
+    if (was && !node_accepts(id)) backends_->drop_node(id);
+  }
+  if (nodes_.primary != old_primary) catalog_lookup_->reconnect();
+  for (auto& session : sessions_) {
+    if (session != nullptr) session->nodes_changed();
+  }
+  wake_parked();
+}
+
+bool Worker::node_accepts(int node) const {
+  return node >= 0 && node < nodes_.count && nodes_.nodes[static_cast<std::size_t>(node)].usable();
+}
+
+std::int64_t Worker::connect_timeout(int node) const {
+  if (node >= 0 && static_cast<std::size_t>(node) < config_->backends.size()) return config_->backends[static_cast<std::size_t>(node)].connect_timeout;
+  return config_->connect_timeout;
+}
+
+void Worker::suspect(int node) {
+  context_.mapping->suspicions().add(node);
+  context_.wakes->at(process::RoleContext::kHealthWake).notify();
+}
+
+// ------------------------------------------------------------------------------------------------------------ sessions
+
+void Worker::accepted(UniqueFd fd, bool, std::string peer, int peer_port) {
+  int slot = 0;
+  if (!free_slots_.empty()) {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  } else {
+    slot = static_cast<int>(sessions_.size());
+    sessions_.emplace_back();
+  }
+  ++session_count_;
+  ++served_;
+  rows_->set_clients(session_count_);
+  rows_->count_served();
+  sessions_[static_cast<std::size_t>(slot)] = std::make_unique<ClientSession>(*this, slot, std::move(fd), std::move(peer), peer_port);
+}
+
+void Worker::session_ended(ClientSession& session) {
+  auto& slot = sessions_[static_cast<std::size_t>(session.slot())];
+  if (slot.get() != &session) return;
+  unpark(session);
+  rows_->forget_session(session.slot());
+  free_slots_.push_back(session.slot());
+  loop_.destroy_later(std::move(slot));
+  --session_count_;
+  rows_->set_clients(session_count_);
+  last_activity_ = loop_.now();
+  listener_->reconsider();
+  maybe_exit();
+}
+
+ClientSession* Worker::session_at(int slot) {
+  return slot >= 0 && static_cast<std::size_t>(slot) < sessions_.size() ? sessions_[static_cast<std::size_t>(slot)].get() : nullptr;
+}
+
+void Worker::park(ClientSession& session) {
+  if (std::find(parked_.begin(), parked_.end(), &session) == parked_.end()) parked_.push_back(&session);
+  if (!park_timer_.armed()) park_timer_.arm(kParkTick);
+}
+
+void Worker::unpark(ClientSession& session) { std::erase(parked_, &session); }
+
+void Worker::wake_parked() {
+  const std::vector<ClientSession*> waiting = parked_;
+  for (ClientSession* session : waiting) {
+    if (std::find(parked_.begin(), parked_.end(), session) != parked_.end()) session->resume_parked();
+  }
+  if (!parked_.empty() && !park_timer_.armed()) park_timer_.arm(kParkTick);
+}
+
+// ------------------------------------------------------------------------------------------------------------- logins
+
+LoginInfo& Worker::login_info(const std::string& database, const std::string& user) {
+  auto& slot = logins_[{database, user}];
+  if (slot == nullptr) slot = std::make_unique<LoginInfo>();
+  return *slot;
+}
+
+void Worker::learn_login(Backend& backend, auth::AskedMethod method) {
+  LoginInfo& info = login_info(backend.key().database, backend.key().user);
+  const bool primary = backend.node() == nodes_.primary;
+  if (info.from_primary && !primary) return;
+  if (!backend.key().replication.empty()) {
+    info.method = method;
+    return;
+  }
+  info.method = method;
+  info.from_primary = primary;
+  info.parameters.assign(backend.parameters.begin(), backend.parameters.end());
+  std::sort(info.parameters.begin(), info.parameters.end());
+}
+
+// ------------------------------------------------------------------------------------------------------------- cancels
+
+void Worker::route_cancel(std::uint32_t pid, std::uint32_t secret) {
+  const std::uint32_t child = (pid - 1) >> 20U;
+  if (pid == 0 || child >= static_cast<std::uint32_t>(context_.mapping->children())) return;
+  if (context_.mapping->cancel_mailbox(static_cast<int>(child)).post({pid, secret})) {
+    context_.wakes->at(process::RoleContext::kFirstChildWake + child).notify();
+  }
+}
+
+void Worker::drain_cancels() {
+  for (const shmem::CancelNote& note : context_.mapping->cancel_mailbox(context_.slot).drain()) {
+    ClientSession* session = session_at(static_cast<int>((note.pid - 1) & 0xfffffU));
+    if (session != nullptr && session->cancel_pid() == note.pid && session->cancel_secret() == note.secret) session->cancel();
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- rows
+
+void Worker::register_backend(Backend& backend) { rows_->register_backend(backend); }
+void Worker::publish_backend(const Backend& backend) { rows_->publish_backend(backend); }
+void Worker::forget_backend(Backend& backend) { rows_->forget_backend(backend); }
+void Worker::publish_waiting(std::size_t waiting) { rows_->set_waiting(waiting); }
+
+// ----------------------------------------------------------------------------------------------------------------- end
+
+void Worker::stop(Stop how) {
+  if (how == Stop::Fast || stopping_ == Stop::None) stopping_ = how;
+  draining_ = true;
+  listener_->stop();
+  rows_->draining();
+  if (how == Stop::Fast) {
+    for (auto& session : sessions_) {
+      if (session != nullptr) session->shut_down();
+    }
+  }
+  maybe_exit();
+}
+
+void Worker::maybe_exit() {
+  if (draining_ && session_count_ == 0) {
+    backends_->drop_idle();
+    loop_.stop();
+  }
+}
+
+void Worker::tick() {
+  tick_.arm(kTick);
+  const Monotonic now = loop_.now();
+  backends_->sweep(now);
+  catalog_lookup_->sweep(now);
+  if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
+  if (config_->client_idle_limit > 0) {
+    for (auto& session : sessions_) {
+      if (session != nullptr && session->idle_for(now, std::chrono::seconds(config_->client_idle_limit))) session->client_idle_timeout();
+    }
+  }
+  if (draining_) return maybe_exit();
+  // Both drain this child and never cut a client; the parent puts another in its place.
+  const bool many = config_->child_max_connections > 0 && served_ >= static_cast<std::uint64_t>(config_->child_max_connections);
+  const bool old = config_->child_life_time > 0 && served_ > 0 && session_count_ == 0 && now - last_activity_ >= std::chrono::seconds(config_->child_life_time);
+  if (many) log::info("child exiting, {} connections reached", served_);
+  if (many || old) {
+    draining_ = true;
+    listener_->stop();
+    rows_->draining();
+    maybe_exit();
+  }
+}
+
+}  // namespace weir::child
