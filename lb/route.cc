@@ -285,7 +285,10 @@ std::optional<Objection> walk_all(std::span<const RouteItem> items, Walk& walk, 
       }
     }
   }
-  if (const auto cause = walk.finish()) return Objection{*cause, *cause};
+  if (const auto cause = walk.finish()) {
+    const bool several = items.back().facts->statements.size() > 1;
+    return Objection{several ? Reason::MultiStatement : *cause, *cause};
+  }
   return std::nullopt;
 }
 
