@@ -1,0 +1,19 @@
+// Leading comments that route (contract, "Hints in SQL"), and where the statement itself begins.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "parser/facts.h"
+
+namespace weir::parser {
+
+struct Lead {
+  Hint hint;
+  std::size_t length = 0;  // bytes of blanks and comments before the statement
+};
+
+// Looks at the blanks and comments at the start of TEXT. The first hint counts; other comments do not hinder.
+Lead read_lead(std::string_view text);
+
+}  // namespace weir::parser

@@ -1,0 +1,16 @@
+// Kind of statement by the name of its node in the grammar. The table names every statement of the grammar; one that it
+// lacks is Unknown, which is the primary, and fails a test.
+#pragma once
+
+#include <string_view>
+
+#include "parser/facts.h"
+
+namespace weir::parser {
+
+// NODE: "SelectStmt" etc. Those with several kinds (TransactionStmt, VariableSetStmt, CopyStmt) have their most general.
+StatementKind statement_kind(std::string_view node);
+// The table mentions it.
+bool knows_statement(std::string_view node);
+
+}  // namespace weir::parser
