@@ -164,9 +164,10 @@ void BackendCache::attempt_done(Attempt* attempt, const LoginFailure* failure) {
   attempts_.erase(it);
   Group& group = *done->group;
   const int node = std::get<2>(group.key);
+  const auth::AskedMethod method = done->login->method();
   worker_.loop().destroy_later(std::move(done->login));
   if (failure == nullptr) {
-    worker_.learn_login(*done->backend, attempt->waiting.request.secret);
+    worker_.learn_login(*done->backend, method);
     done->backend->set_user(nullptr);
     if (done->waiting.waiter == nullptr) {
       done->backend->set_state(BackendState::Idle);

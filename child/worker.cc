@@ -17,6 +17,7 @@
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
+#include "common/config/diff.h"
 #include "common/config/loader.h"
 #include "common/config/log_settings.h"
 #include "common/config/userlist.h"
@@ -113,7 +114,7 @@ void Worker::reload() {
     log::error("reload: the configuration has errors, the old one stays in effect");  // the parent lists them
     return;
   }
-  config_ = outcome.config;
+  config_ = std::make_shared<const config::Config>(config::keep_startup_parameters(*config_, *outcome.config));
   apply_config();
   refresh_nodes();
 }

@@ -1,0 +1,11 @@
+// The logging parameters as the log takes them.
+#pragma once
+
+#include "common/base/log.h"
+#include "common/config/config.h"
+
+namespace weir::config {
+
+log::Settings log_settings(const Config& config);
+
+}  // namespace weir::config

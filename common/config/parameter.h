@@ -1,0 +1,47 @@
+// What a row of parameters.def means: kind, unit, range, context; setting and showing one value.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/config/config.h"
+
+namespace weir::config {
+
+enum class Kind { BOOL, INT, REAL, TEXT, SECRET, OCTAL, ENUM, LIST, QUERIES };
+enum class Context { Startup, Reload, Session };
+enum class Effect { Now, Later, Retired };
+
+struct Parameter {
+  std::string_view name;
+  Kind kind;
+  std::string_view default_text;
+  std::string_view unit;      // "", "s", "ms", "min", "B", "kB"; with ENUM the choices, by commas
+  double minimum;
+  double maximum;
+  Context context;
+  Effect effect;
+  std::string_view group;
+  std::string_view aliases;   // by commas
+  std::string_view documentation;
+  std::variant<bool Config::*, std::int64_t Config::*, double Config::*, std::string Config::*, std::vector<std::string> Config::*> field;
+};
+
+std::span<const Parameter> parameters();
+// By name or alias; null if there is none.
+const Parameter* find_parameter(std::string_view name);
+// The known name that is nearest to NAME, for "did you mean"; empty if none is near.
+std::string nearest_parameter(std::string_view name);
+
+// Parses TEXT and stores it; an error says what is wrong with the value.
+Status set_parameter(Config& config, const Parameter& parameter, std::string_view text);
+// The value as a file would have it (without quotes); secrets as *****.
+std::string show_parameter(const Config& config, const Parameter& parameter);
+// As Pgpool-II's SHOW POOL_STATUS has it: booleans 0 and 1, choices as numbers.
+std::string raw_parameter(const Config& config, const Parameter& parameter);
+
+}  // namespace weir::config

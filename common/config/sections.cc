@@ -1,0 +1,62 @@
+#include "common/config/sections.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace weir::config {
+namespace {
+
+constexpr std::string_view kSections[] = {"databases", "users", "pools", "tenants", "peers"};
+
+bool pairs(std::string_view text, std::vector<std::pair<std::string, std::string>>& out) {
+  std::size_t i = 0;
+  const auto skip = [&] {
+    while (i < text.size() && (text[i] == ' ' || text[i] == '\t')) ++i;
+  };
+  for (skip(); i < text.size(); skip()) {
+    const std::size_t equals = text.find('=', i);
+    if (equals == std::string_view::npos) return false;
+    std::string_view key = text.substr(i, equals - i);
+    while (!key.empty() && key.back() == ' ') key.remove_suffix(1);
+    if (key.empty() || key.find(' ') != std::string_view::npos) return false;
+    i = equals + 1;
+    skip();
+    std::string value;
+    if (i < text.size() && text[i] == '\'') {
+      for (++i;; ++i) {
+        if (i >= text.size()) return false;
+        if (text[i] == '\'' && i + 1 < text.size() && text[i + 1] == '\'') ++i;
+        else if (text[i] == '\'') break;
+        value += text[i];
+      }
+      ++i;
+    } else {
+      while (i < text.size() && text[i] != ' ') value += text[i++];
+      if (value.empty()) return false;
+    }
+    out.emplace_back(key, std::move(value));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool add_section_entry(std::map<std::string, SectionEntries>& sections, const ConfEntry& entry, std::string& message) {
+  if (entry.section == "pgbouncer") {
+    message = "files in PgBouncer's own form come later; write the parameters above the sections, without [pgbouncer]";
+    return false;
+  }
+  if (std::find(std::begin(kSections), std::end(kSections), entry.section) == std::end(kSections)) {
+    message = "unknown section [" + entry.section + "]: there are [databases], [users], [pools], [tenants] and [peers]";
+    return false;
+  }
+  std::vector<std::pair<std::string, std::string>> settings;
+  if (!pairs(entry.value, settings)) {
+    message = "syntax error in the settings of \"" + entry.name + "\": they are key=value pairs with blanks between";
+    return false;
+  }
+  sections[entry.section].insert_or_assign(entry.name, std::move(settings));
+  return true;
+}
+
+}  // namespace weir::config
