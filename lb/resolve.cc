@@ -267,6 +267,22 @@ void add_missing_of(std::vector<Missing>& missing, NameUse use, const Name& name
   add_missing(missing, fact_kind(use), base);
 }
 
+// Does the statement run what stands behind the relations that it names as read: views, policies? DDL names them, and
+// ones that do not exist yet, without reading them, unless it is CREATE TABLE AS; other utility commands switch user code
+// off or name other things.
+bool runs_read_code(const Statement& statement) {
+  switch (statement.kind) {
+    case StatementKind::Ddl:
+      return statement.select_into;
+    case StatementKind::OtherWrite:
+    case StatementKind::Lock:
+    case StatementKind::Vacuum:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // Does the statement run triggers and defaults of the relations that it names as written?
 bool runs_write_code(const Statement& statement) {
   switch (statement.kind) {
@@ -291,10 +307,12 @@ class Resolver {
 
   void add(const Statement& statement) {
     const bool ddl = statement.kind == StatementKind::Ddl;
-    for (const Name& name : statement.relations) use(NameUse::Read, name);
+    if (runs_read_code(statement)) {
+      for (const Name& name : statement.relations) use(NameUse::Read, name);
+    }
     for (const Name& name : statement.functions) use(NameUse::Function, name);
     for (const Name& name : statement.operators) use(NameUse::Operator, name);
-    // DDL names types and relations without running their code, and ones that do not exist yet.
+    // DDL names types without running their code.
     if (!ddl) {
       for (const Name& name : statement.types) use(NameUse::Type, name);
     }

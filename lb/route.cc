@@ -188,6 +188,10 @@ class Walk {
   std::optional<Reason> set_transaction(const Statement& statement) {
     if (block_ == Block::None) return Reason::TransactionControl;
     const TransactionModes& modes = statement.transaction;
+    const bool says_nothing = modes.read_only == Tristate::Unset && modes.deferrable == Tristate::Unset &&
+                              modes.isolation == TransactionModes::Isolation::Unset;
+    // SET TRANSACTION SNAPSHOT, or a mode given as a setting: SET transaction_read_only = ...
+    if (says_nothing) return Reason::TransactionControl;
     if (block_ == Block::Opening) {
       if (modes.read_only != Tristate::Unset) modes_.read_only = modes.read_only;
       if (modes.isolation != TransactionModes::Isolation::Unset) modes_.isolation = modes.isolation;

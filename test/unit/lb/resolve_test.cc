@@ -404,6 +404,20 @@ TEST_F(Resolve, UnknownEventTriggersAreUnverified) {
   EXPECT_EQ(result.unverified[0].use, NameUse::EventTriggers);
 }
 
+TEST_F(Resolve, DdlReadsNothingUnlessItMakesATableOfAQuery) {
+  for (const StatementKind kind : {StatementKind::Ddl, StatementKind::OtherWrite, StatementKind::Lock}) {
+    Statement statement = statement_of(kind);
+    statement.relations = {{"", "v"}, {"", "new"}};
+    const Resolved result = resolved(statement);
+    EXPECT_FALSE(result.user_functions);
+    EXPECT_TRUE(result.unverified.empty());
+  }
+  Statement as = statement_of(StatementKind::Ddl);
+  as.select_into = true;
+  as.relations = {{"", "v"}};
+  EXPECT_TRUE(resolved(as).user_functions);
+}
+
 TEST_F(Resolve, DdlNamesTypesWithoutRunningThem) {
   Statement statement = statement_of(StatementKind::Ddl);
   statement.types.push_back({"", "citext"});

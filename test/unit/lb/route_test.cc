@@ -7,8 +7,8 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <sstream>
 
+#include "test/unit/lb/route_words.h"
 #include "test/unit/lb/support.h"
 
 namespace weir::lb {
@@ -61,17 +61,6 @@ const std::map<std::string, StatementKind> kKinds = {
     {"otherwrite", StatementKind::OtherWrite},
     {"poolshow", StatementKind::PoolShow},
 };
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);) {
-    const auto first = part.find_first_not_of(' ');
-    const auto last = part.find_last_not_of(' ');
-    parts.push_back(first == std::string::npos ? "" : part.substr(first, last - first + 1));
-  }
-  return parts;
-}
 
 std::optional<Reason> reason_named(const std::string& name) {
   for (int i = 0; i < 256; ++i) {
@@ -165,32 +154,6 @@ Text parse_text(const std::string& source) {
   return text;
 }
 
-void apply_session_word(SessionRouting& session, PolicySettings& settings, const std::string& word) {
-  const std::map<std::string, std::function<void()>> words = {
-      {"-", [] {}},
-      {"T", [&] { session.transaction_status = 'T'; }},
-      {"E", [&] { session.transaction_status = 'E'; }},
-      {"standby", [&] { session.block_on_standby = true; }},
-      {"unusual", [&] { session.unusual_isolation = true; }},
-      {"serializable", [&] { session.unusual_isolation = session.serializable_default = true; }},
-      {"temp", [&] { session.may_have_temp = true; }},
-      {"opaque", [&] { session.opaque_state = true; }},
-      {"cursor", [&] { session.open_cursor = true; }},
-      {"listening", [&] { session.listening = true; }},
-      {"strings", [&] { session.nonstandard_strings = true; }},
-      {"encoding", [&] { session.unsafe_encoding = true; }},
-      {"replication", [&] { session.replication = true; }},
-      {"writes", [&] { session.unverified_writes.push_back({"", "t"}); }},
-      {"effects", [&] { session.unverified_effects = true; }},
-      {"pinned", [&] { session.pinned = true; }},
-      {"timezone", [&] { session.session_parameters = {"application_name", "timezone"}; }},
-      {"off", [&] { settings.load_balance_mode = false; }},
-  };
-  const auto found = words.find(word);
-  if (found == words.end()) throw std::runtime_error("no such word for a session: " + word);
-  found->second();
-}
-
 Target route_texts(const std::vector<Text>& texts, const SessionRouting& session, const Policy& policy) {
   std::vector<RouteItem> items;
   for (const Text& text : texts) items.push_back({&text.facts, &text.resolved, text.primary_pattern});
@@ -213,15 +176,6 @@ Case parse_case(const std::string& session, const std::string& exchange) {
 
 Target route_case(const Case& one) {
   return route_texts(one.texts, one.session, std::move(compile_policy(one.settings)).value());
-}
-
-std::string target_text(const Target& target) {
-  std::string text(enum_name(target.scope));
-  if (target.scope == Scope::Node) text += "=" + std::to_string(target.node);
-  if (target.prefer_standby) text += "+standby";
-  text += std::string("\t") + reason_name(target.reason);
-  if (target.cause != target.reason) text += std::string("\t") + reason_name(target.cause);
-  return text;
 }
 
 TEST(RouteTable, EveryRow) {
@@ -300,7 +254,7 @@ TEST(Route, AFailedBlockOnAStandbyKeepsEverySingleStatement) {
 
 TEST(Route, FewKindsStayInABlockOnAStandby) {
   const std::vector<std::string> stay = {"empty", "select", "copyq", "commit", "rollback", "savepoint", "release",
-                                         "rollbackto", "settrans"};
+                                         "rollbackto"};
   for (const auto& [word, kind] : kKinds) {
     if (kind == StatementKind::PoolShow) continue;
     const Target target = route_one("T standby", word);
