@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "common/base/check.h"
 #include "common/base/event_loop.h"
@@ -19,7 +20,10 @@ class Event {
   Event() = default;
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  ~Event() { release(); }
+  ~Event() {
+    release();
+    if (destroyed_ != nullptr) *destroyed_ = true;
+  }
 
   bool assigned() const { return event_ != nullptr; }
   void disarm() {
@@ -34,6 +38,8 @@ class Event {
  protected:
   void assign(EventLoop& loop, int fd, short what, std::function<void(short)> callback) {
     release();
+    // A callback may assign its own event anew: the closure that runs must outlive that.
+    if (destroyed_ != nullptr) retired_.push_back(std::move(callback_));
     callback_ = std::move(callback);
     event_ = event_new(loop.base(), fd, what, &Event::trampoline, this);
     WEIR_CHECK(event_ != nullptr);
@@ -41,10 +47,20 @@ class Event {
   void add(const timeval* timeout) { WEIR_CHECK(event_add(event_, timeout) == 0); }
 
  private:
-  static void trampoline(int, short what, void* self) noexcept { static_cast<Event*>(self)->callback_(what); }
+  static void trampoline(int, short what, void* self) noexcept {
+    auto* event = static_cast<Event*>(self);
+    bool destroyed = false;
+    event->destroyed_ = &destroyed;
+    event->callback_(what);
+    if (destroyed) return;
+    event->destroyed_ = nullptr;
+    event->retired_.clear();
+  }
 
   event* event_ = nullptr;
   std::function<void(short)> callback_;
+  std::vector<std::function<void(short)>> retired_;
+  bool* destroyed_ = nullptr;  // set while the callback runs
 };
 
 // Calls back whenever the descriptor is ready, until disarmed.

@@ -1,0 +1,76 @@
+// One node under watch: a libpq connection on the loop, kept open and asked every second; a fresh connect as soon as
+// that one fails.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/base/event.h"
+#include "common/base/unique_fd.h"
+#include "common/shmem/observations.h"
+
+namespace weir::health {
+
+struct ProbeTarget {
+  std::string host;      // as configured
+  std::string address;   // numeric, or the socket directory
+  int port = 0;
+  std::string user;      // empty: only the TCP or Unix connect is tried
+  std::string password;
+  std::string database;
+  Milliseconds connect_timeout{10000};
+  Milliseconds query_timeout{20000};
+};
+
+struct ProbeAnswer {
+  shmem::Answer answer = shmem::Answer::None;
+  std::string text;               // the server's or libpq's words
+  int in_recovery = -1;
+  std::uint64_t lsn = 0;
+  int max_connections = 0;
+  int reserved_connections = 0;
+};
+
+class Probe {
+ public:
+  using Done = std::function<void(const ProbeAnswer&)>;
+  Probe(EventLoop& loop, Done done);
+  ~Probe();
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+
+  // Asks now, unless a question is under way.
+  void ask(const ProbeTarget& target);
+  void close();
+
+ private:
+  enum class State { Closed, Connecting, Bare, Idle, Asking };
+  struct Finish {
+    void operator()(PGconn* connection) const { PQfinish(connection); }
+  };
+
+  void connect();
+  void connect_bare();
+  void poll();
+  void query();
+  void on_ready();
+  void connect_failed();
+  void finish(ProbeAnswer answer);
+  void watch(bool write);
+
+  EventLoop& loop_;
+  Done done_;
+  ProbeTarget target_;
+  State state_ = State::Closed;
+  std::unique_ptr<PGconn, Finish> connection_;
+  UniqueFd bare_;
+  FdEvent read_;
+  FdEvent write_;
+  Timer deadline_;
+  bool reused_ = false;  // the question goes over the kept connection: its failure proves nothing
+};
+
+}  // namespace weir::health

@@ -1,0 +1,139 @@
+#include "parent/supervisor.h"
+
+#include <bsd/unistd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "child/child_main.h"
+#include "common/base/log.h"
+#include "common/config/config.h"
+#include "common/process/entry.h"
+#include "common/shmem/mapping.h"
+#include "health/health_main.h"
+
+namespace weir::parent {
+
+Supervisor::Supervisor(EventLoop& loop, process::RoleContext& context) : loop_(loop), context_(context) {}
+
+void Supervisor::start() {
+  auto health = std::make_unique<Slot>();
+  health->title = "health";
+  slots_.push_back(std::move(health));
+  for (int i = 0; i < context_.mapping->children(); ++i) {
+    auto slot = std::make_unique<Slot>();
+    slot->title = "child " + std::to_string(i);
+    slot->child = i;
+    slots_.push_back(std::move(slot));
+  }
+  for (auto& slot : slots_) spawn(*slot);
+}
+
+void Supervisor::spawn(Slot& slot) {
+  if (stopping_ != StopMode::None) return;
+  const pid_t parent = getpid();
+  slot.started = monotonic_now();
+  const pid_t pid = ::fork();
+  if (pid == 0) run(slot, parent);
+  if (pid < 0) {
+    log::error("cannot fork {}: {}", slot.title, std::strerror(errno));
+    if (slot.timer == nullptr) slot.timer = std::make_unique<Timer>();
+    slot.timer->set(loop_, [this, &slot] { spawn(slot); });
+    slot.timer->arm(std::chrono::seconds(1));
+    return;
+  }
+  slot.pid = pid;
+  if (slot.child >= 0) {
+    context_.mapping->child_row(slot.child).pid = pid;
+    context_.mapping->child_row(slot.child).state = shmem::ChildState::Starting;
+  }
+}
+
+void Supervisor::run(const Slot& slot, pid_t parent) {
+  if (!process::enter_child(&loop_, parent)) _exit(0);
+  setproctitle("-pgweir: %s", slot.title.c_str());
+  process::RoleContext context = context_;
+  context.slot = slot.child;
+  int code = 1;
+  if (slot.child >= 0) {
+    code = child::child_main(context);
+  } else {
+    // Health has no business with clients.
+    for (auto& socket : *context.sockets) socket.fd.reset();
+    code = health::health_main(context);
+  }
+  // No destructors of the parent's objects in a child: they would act on what the parent still uses.
+  _exit(code);
+}
+
+void Supervisor::reap() {
+  int status = 0;
+  pid_t pid = 0;
+  while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+    for (auto& slot : slots_) {
+      if (slot->pid == pid) ended(*slot, status);
+    }
+  }
+  if (stopping_ != StopMode::None && all_gone()) loop_.stop();
+}
+
+void Supervisor::ended(Slot& slot, int status) {
+  const pid_t pid = slot.pid;
+  slot.pid = 0;
+  if (slot.child >= 0) context_.mapping->reset_child(slot.child);
+  if (stopping_ != StopMode::None) return;
+  const bool asked = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  const auto lived = std::chrono::duration_cast<std::chrono::milliseconds>(monotonic_now() - slot.started);
+  if (!asked) {
+    if (WIFSIGNALED(status)) {
+      log::warning("{} (pid {}) was ended by signal {} ({}), replacing it", slot.title, pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    } else {
+      log::warning("{} (pid {}) ended with exit code {}, replacing it", slot.title, pid, WEXITSTATUS(status));
+    }
+  }
+  const auto delay = respawn_delay(slot.history, lived);
+  if (delay.count() == 0) return spawn(slot);
+  log::warning("{} dies as soon as it is started: next try in {} ms", slot.title, delay.count());
+  if (slot.timer == nullptr) slot.timer = std::make_unique<Timer>();
+  slot.timer->set(loop_, [this, &slot] { spawn(slot); });
+  slot.timer->arm(delay);
+}
+
+void Supervisor::signal_all(int signal) {
+  for (auto& slot : slots_) {
+    if (slot->pid > 0) ::kill(slot->pid, signal);
+  }
+}
+
+void Supervisor::stop(StopMode mode) {
+  if (mode <= stopping_) return;
+  stopping_ = mode;
+  const int signal = mode == StopMode::Smart ? SIGTERM : mode == StopMode::Fast ? SIGINT : SIGKILL;
+  for (auto& slot : slots_) {
+    if (slot->timer != nullptr) slot->timer->disarm();
+    // Health goes on while clients do; it ends with the last child.
+    if (slot->pid > 0 && (slot->child >= 0 || mode == StopMode::Immediate)) ::kill(slot->pid, signal);
+  }
+  if (all_gone()) loop_.stop();
+}
+
+bool Supervisor::all_gone() const {
+  for (const auto& slot : slots_) {
+    if (slot->child >= 0 && slot->pid > 0) return false;
+  }
+  for (const auto& slot : slots_) {
+    if (slot->child < 0 && slot->pid > 0) ::kill(slot->pid, SIGKILL);
+  }
+  return true;
+}
+
+bool Supervisor::ready() const {
+  for (const auto& slot : slots_) {
+    if (slot->child >= 0 && context_.mapping->child_row(slot->child).state != shmem::ChildState::Running) return false;
+  }
+  return true;
+}
+
+}  // namespace weir::parent

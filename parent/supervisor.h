@@ -1,0 +1,56 @@
+// Forks and watches all processes of pgweir: starts them, replaces what dies, stops them.
+//
+// A forked child, first or respawned: leaves the inherited event loop alone (event_reinit), resets signals, arms its own
+// end with the parent's, closes what is not for it, and runs its role with a RoleContext; no globals are handed over.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/event.h"
+#include "common/process/role_context.h"
+#include "parent/respawn.h"
+
+namespace weir::parent {
+
+enum class StopMode { None, Smart, Fast, Immediate };
+
+class Supervisor {
+ public:
+  Supervisor(EventLoop& loop, process::RoleContext& context);
+  // All processes of the configuration.
+  void start();
+  // Takes in who has ended; call it on SIGCHLD.
+  void reap();
+  void stop(StopMode mode);
+  void signal_all(int signal);
+  bool all_gone() const;
+  // Every child accepts.
+  bool ready() const;
+
+ private:
+  struct Slot {
+    std::string title;
+    int child = -1;  // row of a child; -1: health
+    pid_t pid = 0;
+    Monotonic started{};
+    RespawnHistory history;
+    std::unique_ptr<Timer> timer;
+    bool was_ready = false;
+  };
+
+  void spawn(Slot& slot);
+  [[noreturn]] void run(const Slot& slot, pid_t parent);
+  void ended(Slot& slot, int status);
+
+  EventLoop& loop_;
+  process::RoleContext& context_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  StopMode stopping_ = StopMode::None;
+};
+
+}  // namespace weir::parent
