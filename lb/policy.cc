@@ -25,6 +25,7 @@ RE2::Options options() {
 void compile_into(Regexes& regexes, const std::vector<std::string>& patterns, const char* parameter,
                   std::string& problems) {
   for (const std::string& pattern : patterns) {
+    if (pattern.empty()) continue;
     // As text, as Pgpool-II does: "a|b" means "^a|b$".
     std::string anchored = pattern.starts_with('^') ? pattern : "^" + pattern;
     if (!anchored.ends_with('$')) anchored += '$';
@@ -104,6 +105,17 @@ Result<Policy> compile_policy(const PolicySettings& settings) {
   policy.has_function_lists_ = !patterns.read_only_functions.empty() || !patterns.write_functions.empty();
   policy.has_primary_patterns_ = !patterns.primary_queries.empty();
   return policy;
+}
+
+Result<Policy> compile_policy(const config::Config& config) {
+  PolicySettings settings;
+  settings.load_balance_mode = config.load_balance_mode && config.backend_clustering_mode != "raw";
+  settings.statement_level_load_balance = config.statement_level_load_balance;
+  settings.ignore_leading_white_space = config.ignore_leading_white_space;
+  settings.read_only_function_list = config.read_only_function_list;
+  settings.write_function_list = config.write_function_list;
+  settings.primary_routing_query_pattern_list = config.primary_routing_query_pattern_list;
+  return compile_policy(settings);
 }
 
 }  // namespace weir::lb

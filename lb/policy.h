@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/config/config.h"
 
 namespace weir::lb {
 
@@ -63,7 +64,11 @@ class Policy {
   std::unique_ptr<Patterns> patterns_;
 };
 
-// Fails (22023) if a pattern is no valid regular expression; the detail names each such pattern and its parameter.
+// Fails (22023) if a pattern is no valid regular expression; the detail names each such pattern and its parameter. Empty
+// patterns do not count.
 Result<Policy> compile_policy(const PolicySettings& settings);
+
+// The same from a configuration. In the clustering mode raw nothing is balanced.
+Result<Policy> compile_policy(const config::Config& config);
 
 }  // namespace weir::lb

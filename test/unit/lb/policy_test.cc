@@ -117,6 +117,33 @@ TEST(Policy, EveryBadPatternIsNamed) {
   EXPECT_EQ(policy.error().sqlstate, "22023");
 }
 
+TEST(Policy, EmptyPatternsDoNotCount) {
+  PolicySettings settings;
+  settings.read_only_function_list = {""};
+  settings.primary_routing_query_pattern_list = {""};
+  const Policy policy = compiled(settings);
+  EXPECT_EQ(policy.function_listing("", "f"), FunctionListing::Unlisted);
+  EXPECT_FALSE(policy.matches_primary_pattern(""));
+}
+
+TEST(Policy, OfAConfiguration) {
+  config::Config config;
+  config.load_balance_mode = true;
+  config.statement_level_load_balance = true;
+  config.write_function_list = {"f"};
+  config.primary_routing_query_pattern_list = {"select 1"};
+  config.backend_clustering_mode = "streaming_replication";
+  const auto policy = compile_policy(config);
+  ASSERT_TRUE(policy.has_value());
+  EXPECT_TRUE(policy->load_balance() && policy->per_statement());
+  EXPECT_EQ(policy->function_listing("", "f"), FunctionListing::Write);
+  EXPECT_TRUE(policy->matches_primary_pattern("SELECT 1"));
+  config.backend_clustering_mode = "raw";
+  EXPECT_FALSE(compile_policy(config)->load_balance());
+  config.write_function_list = {"("};
+  EXPECT_FALSE(compile_policy(config).has_value());
+}
+
 TEST(Policy, CanBeMovedAndReplaced) {
   Policy policy = with_patterns({"a"});
   Policy other = std::move(policy);
