@@ -56,7 +56,7 @@ struct StringHash {
 template <typename V>
 using NameMap = boost::unordered_flat_map<std::string, V, StringHash, std::equal_to<>>;
 
-class Backend final : private StreamHandler {
+class Backend final : public StreamHandler {
  public:
   Backend(Worker& worker, int node, BackendKey key);
   ~Backend();

@@ -10,6 +10,7 @@
 #include "child/shared_rows.h"
 #include "child/worker.h"
 #include "common/auth/digest.h"
+#include "common/base/byte_reader.h"
 #include "common/base/log.h"
 #include "common/base/sqlstate.h"
 #include "common/config/config.h"
@@ -328,9 +329,12 @@ std::size_t ClientLogin::take_password(Bytes bytes) {
   if (!step.send.empty()) session_.write(step.send);
   if (step.outcome == auth::ClientAuthStep::Outcome::More) return header.total();
   phase_ = Phase::Server;
+  ok_sent_ = !step.send.empty();
   if (!secret_) {
     secret_ = auth::Secret::from_plain(step.clear_text);
     verify_on_server_ = !accepted_before(step.clear_text);
+  } else if (!step.clear_text.empty()) {
+    secret_ = auth::Secret::from_plain(step.clear_text);  // better than the hash that it was judged by
   } else if (!step.client_key.empty()) {
     secret_->set_client_key(step.client_key);
   }
@@ -405,7 +409,7 @@ void ClientLogin::check_startup_set() {
 void ClientLogin::welcome() {
   phase_ = Phase::Over;
   deadline_.disarm();
-  if (info_->method == auth::AskedMethod::Trust || auth_ == nullptr) {
+  if (!ok_sent_) {
     std::string out;
     wire::encode_authentication_ok(out);
     session_.write(out);

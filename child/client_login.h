@@ -70,6 +70,7 @@ class ClientLogin final : private BackendWaiter, private BackendUser {
   ParameterList reported_;
   int requests_ = 0;               // SSLRequest and GSSENCRequest seen
   bool authenticated_ = false;
+  bool ok_sent_ = false;           // AuthenticationOk
   bool verify_on_server_ = false;  // the clear text password must be tried on a server
   bool startup_checked_ = false;
 };

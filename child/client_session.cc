@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "child/cancel.h"
 #include "child/client_login.h"
 #include "child/internal_query.h"
 #include "child/shared_rows.h"
@@ -34,8 +35,7 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, std::string 
       slot_(slot),
       stream_(worker.loop(), std::move(fd), *this),
       cancel_secret_(secure_random_u32()),
-      connected_at_(worker.loop().now()),
-      active_at_(connected_at_) {
+      active_at_(worker.loop().now()) {
   identity_.peer = std::move(peer);
   identity_.peer_port = peer_port;
   login_ = std::make_unique<ClientLogin>(worker, *this);
@@ -121,7 +121,10 @@ void ClientSession::end(std::string_view why) {
   if (login_) login_->abandon();
   if (internal_ != nullptr) internal_->abandon();
   internal_ = nullptr;
-  const bool busy = !tracker_.idle() || tracker_.skipping() || tracker_.unsynced() || server_left_ > 0;
+  // A cancel that is on its way must not hit the next client.
+  const bool cancelling = cancel_ != nullptr;
+  cancel_.reset();
+  const bool busy = cancelling || !tracker_.idle() || tracker_.skipping() || tracker_.unsynced() || server_left_ > 0;
   auto set = std::move(set_);
   set_.clear();
   for (auto& backend : set) {
@@ -188,7 +191,8 @@ bool ClientSession::output_full() const { return active_ != nullptr && active_->
 
 bool ClientSession::blocked() const {
   return state_ == ClientState::Closing || state_ == ClientState::AwaitBackend || state_ == ClientState::AwaitPrimary ||
-         state_ == ClientState::Preparing || batch_.retained || output_full();
+         state_ == ClientState::Preparing || batch_.retained || output_full() ||
+         (cancel_ != nullptr && tracker_.idle());
 }
 
 // Returns how many bytes were dealt with. A batch that must wait, or that may have to be run again, is not: it stays at
@@ -465,6 +469,21 @@ PreparedPtr ClientSession::new_statement(std::string_view name, Bytes message, s
 
 void ClientSession::on_drained() {
   for (auto& backend : set_) backend->resume_reading();
+}
+
+// Only the owner of a backend opens the cancel connection, and keeps the backend until the server has taken the request.
+void ClientSession::cancel() {
+  if (state_ == ClientState::AwaitBackend || state_ == ClientState::AwaitPrimary) {
+    worker_.backends().withdraw(*this);
+    acquiring_ = false;
+    worker_.unpark(*this);
+    return refuse_batch(make_error(sqlstate::kQueryCanceled, "canceling statement due to user request"));
+  }
+  if (active_ == nullptr || (tracker_.idle() && !tracker_.unsynced()) || cancel_ != nullptr) return;
+  cancel_ = CancelRequest::start(worker_, active_->node(), active_->pid, active_->cancel_key, [this] {
+    worker_.loop().destroy_later(std::move(cancel_));
+    if (!in_.empty()) schedule_pump();
+  });
 }
 
 void ClientSession::shut_down() {

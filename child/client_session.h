@@ -2,12 +2,13 @@
 // routed, gets a backend (from its own set, the cache, or by waiting), brings the session's state up to date there, and
 // relays both ways until ReadyForQuery.
 //
-// The code is in four files: client_session.cc (life, input), session_dispatch.cc (routing and backends),
-// session_send.cc (an exchange on its way to a server), session_relay.cc (answers).
+// The code is in these files: client_session.cc (life, input), session_dispatch.cc (routing and backends),
+// session_local.cc (SHOW POOL_*), session_send.cc (an exchange on its way to a server), session_relay.cc (answers).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@
 
 namespace weir::child {
 
+class CancelRequest;
 class ClientLogin;
 class InternalQuery;
 struct InternalResult;
@@ -72,6 +74,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   const ClientIdentity& identity() const { return identity_; }
   std::uint32_t cancel_pid() const;
   std::uint32_t cancel_secret() const { return cancel_secret_; }
+  char status() const { return status_; }
+  std::int64_t connected_epoch() const { return connected_epoch_; }
 
   // --- used by ClientLogin
   void write(std::string_view bytes) { stream_.write(bytes); }
@@ -133,6 +137,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   Dispatch dispatch(Bytes bytes);
   Dispatch answer_locally(Bytes bytes);
   void answer_local_extended(Bytes bytes, std::string& out);
+  bool local_execute(std::string& out, const FactsPtr& facts, const std::vector<std::int16_t>& formats, bool describe);
   bool all_local() const;
   void resolve_items(Bytes bytes);
   bool block_on_standby() const;
@@ -203,7 +208,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   LoginInfo* info_ = nullptr;
   std::optional<auth::Secret> secret_;
   std::uint32_t cancel_secret_;
-  Monotonic connected_at_;
+  std::int64_t connected_epoch_ = epoch_seconds(wall_now());
   Monotonic active_at_;  // last sign of life of the client, for client_idle_limit
 
   // Input that could not be acted on yet, and the batch at its start.
@@ -242,12 +247,15 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   char ready_status_ = 'I';      // of the ReadyForQuery just seen
   bool catalog_changed_ = false;
   bool state_changed_ = false;
+  bool completed_any_ = false;   // a statement of this exchange has completed
   bool retry_on_primary_ = false;
   bool pump_scheduled_ = false;
   bool refused_ = false;         // the batch at hand was answered by pgweir itself
   Error last_fatal_;             // what the server said before it went away
   lb::Target last_target_;
   std::vector<std::string> preparing_names_;
+  std::map<std::string, std::vector<std::int16_t>> local_formats_;  // result formats of portals of SHOW POOL_*
+  bool local_failed_ = false;    // ... and an error among them: skipped up to Sync
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // for deferred work: does the session still exist?
 
   // The session.
@@ -262,9 +270,18 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   ContextId context_ = 0;
   ParameterList told_;           // what the client was told beyond the pair's common parameters
   std::uint64_t generation_ = 0;
+  // What the session was feared to have before the exchange: an exchange that failed has changed nothing of it.
+  struct Fears {
+    bool may_have_temp = false;
+    bool opaque_state = false;
+    bool unusual_isolation = false;
+    bool listening = false;
+    bool open_cursor = false;
+  };
+  Fears before_;
   bool session_locks_ = false;
   bool hold_cursor_ = false;
-  bool cancelled_ = false;
+  std::unique_ptr<CancelRequest> cancel_;
 };
 
 }  // namespace weir::child

@@ -23,6 +23,11 @@ bool StatementNames::is_pending(std::string_view name) const {
   return false;
 }
 
+void StatementNames::define(PreparedPtr statement) {
+  std::string name = statement->name;
+  names_.insert_or_assign(std::move(name), std::move(statement));
+}
+
 void StatementNames::parse_sent(PreparedPtr statement, bool hidden) {
   std::string name = statement->name;
   pending_.push_back({std::move(statement), std::move(name), hidden});

@@ -35,6 +35,8 @@ class StatementNames {
   bool is_pending(std::string_view name) const;
   bool empty() const { return names_.empty() && pending_.empty(); }
 
+  // A statement of pgweir's own (SHOW POOL_*), which no server has.
+  void define(PreparedPtr statement);
   void parse_sent(PreparedPtr statement, bool hidden);
   void close_sent(std::string name, bool hidden);
   // The oldest of what was sent has succeeded on BACKEND.

@@ -8,6 +8,7 @@
 #include "child/internal_query.h"
 #include "child/replay_messages.h"
 #include "child/worker.h"
+#include "common/base/byte_reader.h"
 #include "common/base/log.h"
 #include "common/base/sqlstate.h"
 #include "common/config/config.h"

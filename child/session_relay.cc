@@ -185,6 +185,7 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
 }
 
 void ClientSession::on_statement_done(Bytes message, char tag) {
+  completed_any_ = true;
   if (running_head_ >= running_.size()) return;
   Running& running = running_[running_head_];
   if (tag == 's') {
@@ -302,6 +303,13 @@ void ClientSession::settle(Backend& backend) {
     block_node_ = -1;
     routing_.block_on_standby = false;
     portals_.clear();
+    if (failed_ && tracker_.exchanges() == 0 && !completed_any_) {
+      routing_.may_have_temp = before_.may_have_temp;
+      routing_.opaque_state = before_.opaque_state;
+      routing_.unusual_isolation = before_.unusual_isolation;
+      routing_.listening = before_.listening;
+    }
+    completed_any_ = false;
     if (!hold_cursor_) routing_.open_cursor = false;
     if (std::exchange(catalog_changed_, false)) worker_.resolver().catalog_changed();
   } else if (block_node_ < 0) {
@@ -316,7 +324,6 @@ void ClientSession::settle(Backend& backend) {
   last_fatal_ = Error{};
   if (tracker_.idle()) {
     active_at_ = worker_.loop().now();
-    cancelled_ = false;
     set_state(ClientState::Idle);
     finish_retained();
   }

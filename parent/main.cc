@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "common/base/log.h"
 #include "common/config/loader.h"
 #include "common/config/parameter.h"
 #include "parent/control.h"

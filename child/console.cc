@@ -1,0 +1,123 @@
+#include "child/console.h"
+
+#include <charconv>
+
+#include "child/worker.h"
+#include "common/admin/show.h"
+#include "common/base/byte_writer.h"
+#include "common/base/sqlstate.h"
+#include "common/config/config.h"
+#include "common/shmem/mapping.h"
+#include "common/wire/encode.h"
+
+namespace weir::child {
+namespace {
+
+std::vector<admin::NodeFacts> node_facts(Worker& worker) {
+  shmem::Mapping& mapping = *worker.context().mapping;
+  std::vector<admin::NodeFacts> facts(static_cast<std::size_t>(worker.nodes().count));
+  for (std::size_t id = 0; id < facts.size(); ++id) {
+    mapping.observations().read(static_cast<int>(id), facts[id].observation);
+    facts[id].selects = mapping.counters().selects[id].load(std::memory_order_relaxed);
+  }
+  return facts;
+}
+
+std::vector<admin::ProcessFacts> process_facts(Worker& worker) {
+  shmem::Mapping& mapping = *worker.context().mapping;
+  std::vector<admin::ProcessFacts> processes;
+  for (int slot = 0; slot < mapping.children(); ++slot) {
+    const shmem::ChildRow& row = mapping.child_row(slot);
+    admin::ProcessFacts facts;
+    facts.pid = row.pid;
+    if (facts.pid == 0) continue;
+    facts.started_at = row.started_at;
+    facts.served = row.served;
+    facts.clients = row.clients;
+    facts.waiting = row.waiting;
+    facts.draining = row.state == shmem::ChildState::Draining;
+    for (int i = 0; i < static_cast<int>(row.session_slots.load()); ++i) {
+      shmem::SessionRow session;
+      if (mapping.session_row(slot, i).read(session) && session.in_use) facts.sessions.push_back(session);
+    }
+    for (int i = 0; i < static_cast<int>(row.backend_slots.load()); ++i) {
+      shmem::BackendRow backend;
+      if (mapping.backend_row(slot, i).read(backend) && backend.in_use) facts.backends.push_back(backend);
+    }
+    processes.push_back(std::move(facts));
+  }
+  return processes;
+}
+
+tl::unexpected<Error> not_yet(std::string_view name) {
+  return fail(make_error(sqlstate::kFeatureNotSupported, "SHOW " + std::string(name) + " is not available yet"));
+}
+
+std::int16_t format_of(const std::vector<std::int16_t>& formats, std::size_t column) {
+  if (formats.empty()) return 0;
+  return formats.size() == 1 ? formats[0] : column < formats.size() ? formats[column] : std::int16_t{0};
+}
+
+std::string binary(std::string_view text, std::uint32_t type) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string out;
+  ByteWriter writer(out);
+  if (type == admin::kInt8) writer.u32(static_cast<std::uint32_t>(static_cast<std::uint64_t>(number) >> 32U));
+  writer.u32(static_cast<std::uint32_t>(static_cast<std::uint64_t>(number)));
+  return out;
+}
+
+}  // namespace
+
+Result<admin::Rowset> run_show(Worker& worker, std::string_view name, int load_balance_node) {
+  const auto command = admin::show_command(name);
+  if (!command) return not_yet(name);
+  switch (*command) {
+    case admin::ShowCommand::Nodes:
+      return admin::show_nodes(worker.nodes(), node_facts(worker), load_balance_node, worker.config().backend_clustering_mode == "streaming_replication");
+    case admin::ShowCommand::Processes: return admin::show_processes(process_facts(worker));
+    case admin::ShowCommand::Pools: return admin::show_pools(process_facts(worker));
+    case admin::ShowCommand::Status: return admin::show_status(worker.config(), worker.nodes());
+    case admin::ShowCommand::Version: return admin::show_version();
+    case admin::ShowCommand::NotYet: break;
+  }
+  return not_yet(name);
+}
+
+Result<std::vector<admin::Column>> describe_show(std::string_view name) {
+  const auto command = admin::show_command(name);
+  if (!command || *command == admin::ShowCommand::NotYet) return not_yet(name);
+  return admin::show_columns(*command);
+}
+
+void encode_columns(std::string& out, const std::vector<admin::Column>& columns, const std::vector<std::int16_t>& formats) {
+  // Each column has a format of its own.
+  ByteWriter writer(out);
+  writer.u8('T');
+  const std::size_t start = out.size();
+  writer.u32(0).i16(static_cast<std::int16_t>(columns.size()));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::int16_t size = columns[i].type == admin::kInt4 ? 4 : columns[i].type == admin::kInt8 ? 8 : -1;
+    writer.cstring(columns[i].name).u32(0).i16(0).u32(columns[i].type).i16(size).i32(-1).i16(format_of(formats, i));
+  }
+  writer.patch_u32(start, static_cast<std::uint32_t>(out.size() - start));
+}
+
+void encode_rows(std::string& out, const admin::Rowset& rows, const std::vector<std::int16_t>& formats) {
+  for (const auto& row : rows.rows) {
+    std::vector<std::string> converted(row.size());
+    std::vector<wire::TextValue> values(row.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!row[i]) continue;
+      const std::uint32_t type = rows.columns[i].type;
+      const bool as_binary = format_of(formats, i) == 1 && (type == admin::kInt4 || type == admin::kInt8);
+      if (as_binary) converted[i] = binary(*row[i], type);
+      values[i] = as_binary ? std::string_view(converted[i]) : std::string_view(*row[i]);
+    }
+    wire::encode_data_row(out, values);
+  }
+  wire::encode_command_complete(out, "SELECT " + std::to_string(rows.rows.size()));
+}
+
+}  // namespace weir::child
