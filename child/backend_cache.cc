@@ -256,7 +256,8 @@ void BackendCache::reset_done(Backend* backend, bool clean) {
   resetting_.erase(it);
   if (!clean) return discard(std::move(owned));
   owned->set_state(BackendState::Idle);
-  store(group(owned->key(), owned->node()), std::move(owned));
+  Group& owner = group(owned->key(), owned->node());
+  store(owner, std::move(owned));
 }
 
 void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {

@@ -8,7 +8,7 @@ EventLoop::EventLoop() : base_(event_base_new()) { WEIR_CHECK(base_ != nullptr);
 
 EventLoop::~EventLoop() {
   run_deferred();
-  event_base_free(base_);
+  if (base_ != nullptr) event_base_free(base_);
 }
 
 void EventLoop::run() {
@@ -33,6 +33,10 @@ void EventLoop::run_deferred() {
   }
 }
 
-void EventLoop::abandon_inherited(EventLoop& inherited) { WEIR_CHECK(event_reinit(inherited.base_) == 0); }
+void EventLoop::abandon_inherited(EventLoop& inherited) {
+  WEIR_CHECK(event_reinit(inherited.base_) == 0);
+  event_base_free(inherited.base_);  // its signals would otherwise stand in the way of the new loop's
+  inherited.base_ = nullptr;
+}
 
 }  // namespace weir
