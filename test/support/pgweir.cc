@@ -196,8 +196,9 @@ std::vector<NodeStatement> Pgweir::statements(const std::string& mark) const {
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (line.find(mark) == std::string::npos || !std::regex_search(line, match, pattern)) continue;
-    if (match[3].str().find(mark) == std::string::npos) continue;
-    result.push_back({std::stoi(match[1]), std::stoi(match[2]), match[3]});
+    const std::string text = match[3];
+    if (text.find(mark) == std::string::npos || text.rfind("Parse: ", 0) == 0) continue;
+    result.push_back({std::stoi(match[1]), std::stoi(match[2]), text});
   }
   return result;
 }

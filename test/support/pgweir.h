@@ -14,7 +14,7 @@
 
 namespace weir::test {
 
-// A line of log_per_node_statement.
+// A line of log_per_node_statement: a Query or an Execute, with the reason of its routing at the end of the text.
 struct NodeStatement {
   int node = -1;
   int backend_pid = 0;
@@ -72,7 +72,7 @@ class Pgweir {
   std::string log() const { return read_file(folder_ + "/log"); }
   bool logged(const std::string& text) const { return log().find(text) != std::string::npos; }
   std::size_t log_size() const { return log().size(); }
-  // Lines of log_per_node_statement whose text holds MARK.
+  // What ran with MARK in its text (which must stand in its first line), Parse left out.
   std::vector<NodeStatement> statements(const std::string& mark) const;
   // Nodes on which statements with MARK ran, in order.
   std::vector<int> nodes_of(const std::string& mark) const;

@@ -1,0 +1,393 @@
+// Where statements run: seen in the log of statements per node, with real catalogue facts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include "test/support/pgweir.h"
+#include "test/support/raw_client.h"
+#include "test/support/wait.h"
+
+namespace weir::test {
+namespace {
+
+class RoutingTest : public ::testing::Test {
+ protected:
+  explicit RoutingTest(const Settings& settings = {}) : weir_(Cluster::shared(), settings) {}
+  void SetUp() override {
+    ASSERT_TRUE(client_.ok()) << client_.error();
+    ASSERT_TRUE(reads_are_spread());
+  }
+  // The facts of "plain" are known after this.
+  bool reads_are_spread() { return weir_.reaches_standby(client_, kRead); }
+  bool on_standby(const std::string& sql) { return weir_.node_of(client_, sql) > 0; }
+  bool on_primary(const std::string& sql) { return weir_.node_of(client_, sql) == 0; }
+  // Again and again on the primary, while the catalogue facts that could change that come in.
+  bool stays_on_primary(const std::string& sql) {
+    constexpr int kTries = 4;
+    for (int i = 0; i < kTries; ++i) {
+      if (!on_primary(sql)) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // nothing tells when facts have arrived
+    }
+    return true;
+  }
+
+  static constexpr const char* kRead = "SELECT v FROM plain WHERE id = 1";
+  Pgweir weir_;
+  Connection client_{weir_.conninfo()};
+};
+
+TEST_F(RoutingTest, table_of_statements) {
+  std::ifstream table(WEIR_SOURCE_DIR "/test/tables/routing_live.tsv");
+  int rows = 0;
+  for (std::string line; std::getline(table, line);) {
+    const std::size_t tab = line.find('\t');
+    if (line.empty() || line[0] == '#' || tab == std::string::npos) continue;
+    const std::string where = line.substr(0, tab);
+    std::string sql = line.substr(tab + 1);
+    if (sql.rfind("--", 0) == 0) sql += "\nSELECT v FROM plain WHERE id = 1";
+    Connection client(weir_.conninfo());
+    ASSERT_TRUE(client.ok()) << client.error();
+    ++rows;
+    const auto drain = [&] {  // of COPY … TO STDOUT
+      char* buffer = nullptr;
+      while (PQgetCopyData(client.raw(), &buffer, 0) > 0) PQfreemem(buffer);
+    };
+    const auto node = [&] {
+      static int serial = 0;
+      const std::string mark = "row " + std::to_string(++serial) + " end";
+      // The mark has to stand in the first line, before the end of a comment to the end of the line.
+      const bool line_comment = sql.rfind("--", 0) == 0;
+      const Answer answer = client.exec(line_comment ? "-- " + mark + sql : sql + " /* " + mark + " */");
+      if (answer.status == PGRES_COPY_OUT) drain();
+      client.exec("SELECT 1");  // takes what COPY left
+      const auto nodes = weir_.nodes_of(mark);
+      return nodes.empty() ? -1 : nodes.back();
+    };
+    if (where == "standby") {
+      EXPECT_TRUE(wait_until([&] { return node() > 0; }, std::chrono::seconds(3))) << "never on a standby: " << sql;
+    } else if (where == "primary") {
+      for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(node(), 0) << sql;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // nothing tells when facts have arrived
+      }
+    } else {
+      EXPECT_TRUE(wait_until([&] { return "node " + std::to_string(node()) == where; }, std::chrono::seconds(3))) << where << ": " << sql;
+    }
+  }
+  EXPECT_GT(rows, 80);
+}
+
+TEST_F(RoutingTest, a_session_reads_one_standby_and_sessions_spread) {
+  std::vector<int> sessions(kNodes);
+  for (int i = 0; i < 40; ++i) {
+    Connection client(weir_.conninfo());
+    const int node = weir_.node_of(client, kRead);
+    for (int j = 0; j < 5; ++j) EXPECT_EQ(weir_.node_of(client, kRead), node);
+    ++sessions.at(static_cast<std::size_t>(node));
+  }
+  EXPECT_EQ(sessions[0], 0);
+  EXPECT_GE(sessions[1], 5);
+  EXPECT_GE(sessions[2], 5);
+}
+
+TEST_F(RoutingTest, read_write_transactions_belong_to_the_primary) {
+  for (const char* begin : {"BEGIN", "START TRANSACTION", "BEGIN READ WRITE", "BEGIN ISOLATION LEVEL REPEATABLE READ",
+                            "BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY"}) {
+    SCOPED_TRACE(begin);
+    client_.must(begin);
+    EXPECT_EQ(client_.transaction(), 'T');
+    EXPECT_TRUE(on_primary(kRead));
+    EXPECT_TRUE(on_primary(kRead));
+    client_.must("COMMIT");
+    EXPECT_EQ(client_.transaction(), 'I');
+    EXPECT_TRUE(on_standby(kRead));
+  }
+}
+
+TEST_F(RoutingTest, read_only_transactions_stay_on_one_standby) {
+  for (const char* begin : {"BEGIN READ ONLY", "START TRANSACTION READ ONLY", "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY",
+                            "BEGIN; SET TRANSACTION READ ONLY"}) {
+    SCOPED_TRACE(begin);
+    client_.must(begin);
+    const int node = weir_.node_of(client_, kRead);
+    EXPECT_GT(node, 0);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(weir_.node_of(client_, "SELECT count(*) FROM plain"), node);
+    EXPECT_EQ(client_.value("SHOW transaction_read_only"), "on");
+    EXPECT_EQ(client_.exec("INSERT INTO written(v) VALUES ('never')").sqlstate, "25006");
+    EXPECT_EQ(client_.transaction(), 'E');
+    EXPECT_EQ(client_.exec(kRead).sqlstate, "25P02");
+    client_.must("ROLLBACK");
+    EXPECT_EQ(client_.transaction(), 'I');
+  }
+}
+
+TEST_F(RoutingTest, doubt_moves_a_read_only_transaction_or_fails_as_on_the_primary) {
+  client_.must("BEGIN READ ONLY");
+  EXPECT_TRUE(on_standby(kRead));
+  // A user function in it: the same result as directly.
+  EXPECT_EQ(client_.value("SELECT f_volatile(7)"), "7");
+  EXPECT_EQ(client_.value("SELECT pg_is_in_recovery()"), "f");
+  EXPECT_EQ(client_.value(kRead), "row 1");
+  client_.must("COMMIT");
+}
+
+TEST_F(RoutingTest, default_transaction_read_only_is_seen) {
+  client_.must("SET default_transaction_read_only = on");
+  EXPECT_EQ(client_.exec("INSERT INTO written(v) VALUES ('never')").sqlstate, "25006");
+  client_.must("BEGIN READ WRITE; INSERT INTO written(v) VALUES ('allowed'); ROLLBACK");
+  client_.must("SET default_transaction_read_only = off");
+}
+
+TEST_F(RoutingTest, temp_tables_keep_a_session_on_the_primary) {
+  for (const char* make : {"CREATE TEMP TABLE plain (id int, v text)", "CREATE TEMPORARY TABLE plain AS SELECT 1 AS id, 'temp'::text AS v",
+                           "SELECT 1 AS id, 'temp'::text AS v INTO TEMP plain", "CREATE TABLE pg_temp.plain (id int, v text)",
+                           "CREATE TEMP VIEW plain AS SELECT 1 AS id, 'temp'::text AS v",
+                           "SET search_path = pg_temp, public; CREATE TABLE plain (id int, v text)", "SELECT f_temp()",
+                           "DO $$BEGIN CREATE TEMP TABLE plain (id int, v text); END$$"}) {
+    SCOPED_TRACE(make);
+    Connection session(weir_.conninfo());
+    EXPECT_EQ(session.value("SELECT count(*) FROM plain"), "100");
+    session.must(make);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_NE(session.value("SELECT count(*) FROM plain"), "100");
+      EXPECT_EQ(weir_.node_of(session, "SELECT id FROM parted WHERE id = 1"), 0);
+    }
+    // Another session is not concerned.
+    Connection other(weir_.conninfo());
+    EXPECT_EQ(other.value("SELECT count(*) FROM plain"), "100");
+  }
+  // Nor is the next one that gets the same connections.
+  EXPECT_EQ(Connection(weir_.conninfo()).value("SELECT count(*) FROM plain"), "100");
+}
+
+TEST_F(RoutingTest, temp_table_in_the_same_batch) {
+  RawClient client(weir_.port());
+  client.login();
+  using namespace msg;  // NOLINT: the builders read as the protocol's own names
+  const auto answer = client.ask(parse("", "CREATE TEMP TABLE plain AS SELECT 1 AS id") + bind("", "") + execute("") +
+                                 parse("", "SELECT count(*) FROM plain") + bind("", "") + execute("") + sync());
+  EXPECT_EQ(outline(answer), "1 2 C:SELECT 1 1 2 D:1 C:SELECT 1 Z:I");
+}
+
+TEST_F(RoutingTest, cursors_and_listen_keep_a_session_on_the_primary) {
+  client_.must("DECLARE held CURSOR WITH HOLD FOR SELECT id FROM plain ORDER BY id");
+  EXPECT_EQ(client_.value("FETCH 1 FROM held"), "1");
+  EXPECT_TRUE(stays_on_primary(kRead));
+  client_.must("CLOSE held");
+  Connection listener(weir_.conninfo());
+  listener.must("LISTEN routing_channel");
+  EXPECT_TRUE(wait_until([&] { return listener.exec(kRead).ok(); }));
+  Connection(Cluster::shared().conninfo(0)).must("NOTIFY routing_channel");
+  expect_soon("the notification", [&] {
+    PQconsumeInput(listener.raw());
+    PGnotify* note = PQnotifies(listener.raw());
+    if (note == nullptr) return false;
+    PQfreemem(note);
+    return true;
+  });
+}
+
+// --- a session's settings hold on every node it uses
+
+TEST_F(RoutingTest, settings_hold_on_every_node) {
+  const auto on_every_node = [this](const std::string& sql, const std::string& expected) {
+    for (int node = 0; node < kNodes; ++node) {
+      EXPECT_EQ(client_.value("/*pgweir: node=" + std::to_string(node) + "*/ " + sql), expected) << node << " " << sql;
+    }
+  };
+  const std::string day = "SELECT to_char(date '2024-02-01', 'TMMonth') || date '2024-02-01' FROM plain WHERE id = 1";
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "2024-02-01");
+  client_.must("SET DateStyle = 'German'");
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "01.02.2024");
+  client_.must("SET search_path = other");
+  on_every_node("SELECT v FROM plain WHERE id = 1", "other 1");
+  client_.must("SET search_path = public");
+  on_every_node("SELECT v FROM plain WHERE id = 1", "row 1");
+  EXPECT_EQ(client_.exec("SELECT set_config('DateStyle', 'SQL, MDY', false)").value(), "SQL, MDY");
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "02/01/2024");
+  // SET LOCAL ends with its transaction; a SET that is rolled back never was.
+  client_.must("BEGIN; SET LOCAL DateStyle = 'German'");
+  EXPECT_EQ(client_.value("SELECT date '2024-02-01' FROM plain WHERE id = 1"), "01.02.2024");
+  client_.must("COMMIT");
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "02/01/2024");
+  client_.must("BEGIN; SET DateStyle = 'German'; ROLLBACK");
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "02/01/2024");
+  client_.must("BEGIN; SAVEPOINT s; SET DateStyle = 'German'; ROLLBACK TO s; COMMIT");
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "02/01/2024");
+  client_.must("BEGIN; SAVEPOINT s; SET DateStyle = 'German'; RELEASE s; COMMIT");
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "01.02.2024");
+  EXPECT_FALSE(client_.exec("SET DateStyle = 'nonsense'").ok());
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "01.02.2024");
+  EXPECT_FALSE(client_.exec("SET DateStyle = 'ISO'; SELECT 1/0").ok());  // one implicit transaction
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "01.02.2024");
+  client_.must("RESET DateStyle");
+  on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "2024-02-01");
+  client_.must("SET my.own = 'mine'");
+  client_.must("SET statement_timeout = '50ms'");
+  for (int node = 0; node < kNodes; ++node) {
+    EXPECT_EQ(client_.exec("/*pgweir: node=" + std::to_string(node) + "*/ SELECT pg_sleep(30)").sqlstate, "57014");
+  }
+  client_.must("DISCARD ALL");
+  on_every_node("SELECT count(pg_sleep(0.1)) FROM plain WHERE id = 1", "1");
+  (void)day;
+}
+
+TEST_F(RoutingTest, roles_hold_on_every_node) {
+  Connection super(weir_.conninfo("postgres"));
+  ASSERT_TRUE(super.ok()) << super.error();
+  super.must("SET ROLE weir_trust");
+  for (int node = 0; node < kNodes; ++node) {
+    const std::string hint = "/*pgweir: node=" + std::to_string(node) + "*/ ";
+    EXPECT_EQ(super.exec(hint + "SELECT v FROM plain WHERE id = 1").value(), "row 1");
+    // Row security: the owner and superusers see all, others five rows.
+    EXPECT_EQ(super.exec(hint + "SELECT count(*) FROM shadow.only_here").sqlstate, "") << "granted to everybody";
+  }
+  EXPECT_EQ(super.value("SELECT current_user"), "weir_trust");
+  EXPECT_EQ(super.value("SELECT count(*) FROM secured"), "5");
+  super.must("RESET ROLE");
+  EXPECT_EQ(super.value("SELECT count(*) FROM secured"), "10");
+  super.must("SET SESSION AUTHORIZATION weir_trust");
+  EXPECT_EQ(super.value("SELECT session_user"), "weir_trust");
+  EXPECT_EQ(super.value("SELECT count(*) FROM secured"), "5");
+}
+
+// --- names mean what search_path makes of them
+
+TEST_F(RoutingTest, search_path_decides) {
+  EXPECT_TRUE(on_standby(kRead));
+  client_.must("SET search_path = shadow, public");  // "plain" is a view there
+  EXPECT_TRUE(stays_on_primary(kRead));
+  EXPECT_EQ(client_.value(kRead), "shadow");
+  client_.must("SET search_path = other, public");
+  EXPECT_TRUE(weir_.reaches_standby(client_, kRead));
+  EXPECT_EQ(client_.value(kRead), "other 1");
+  client_.must("RESET search_path");
+  EXPECT_TRUE(weir_.reaches_standby(client_, kRead));
+  EXPECT_EQ(client_.value(kRead), "row 1");
+}
+
+TEST_F(RoutingTest, a_name_that_changes_its_meaning) {
+  Connection ddl(weir_.conninfo());
+  ddl.must("DROP TABLE IF EXISTS chameleon; CREATE TABLE chameleon AS SELECT 'table'::text AS v");
+  EXPECT_TRUE(weir_.reaches_standby(client_, "SELECT v FROM chameleon"));
+  ddl.must("ALTER TABLE chameleon RENAME TO chameleon_old; CREATE VIEW chameleon AS SELECT 'view'::text || f_volatile(1) AS v");
+  EXPECT_EQ(ddl.value("SELECT v FROM chameleon"), "view1");
+  EXPECT_TRUE(wait_until([&] { return on_primary("SELECT v FROM chameleon"); }));
+  EXPECT_TRUE(stays_on_primary("SELECT v FROM chameleon"));
+  ddl.must("DROP VIEW chameleon; ALTER TABLE chameleon_old RENAME TO chameleon; DROP TABLE chameleon");
+}
+
+// --- prepared statements across nodes
+
+TEST_F(RoutingTest, prepared_statements_follow_the_session) {
+  ASSERT_TRUE(client_.prepare("get", "SELECT v FROM plain WHERE id = $1 /* prepared get */").ok());
+  EXPECT_TRUE(wait_until([&] {
+    EXPECT_EQ(client_.exec_prepared("get", {"3"}).value(), "row 3");
+    const auto nodes = weir_.nodes_of("prepared get");
+    return !nodes.empty() && nodes.back() > 0;
+  }));
+  client_.must("BEGIN");
+  EXPECT_EQ(client_.exec_prepared("get", {"4"}).value(), "row 4");
+  EXPECT_EQ(weir_.nodes_of("prepared get").back(), 0);
+  client_.must("COMMIT");
+  EXPECT_EQ(client_.exec_prepared("get", {"5"}).value(), "row 5");
+  EXPECT_GT(weir_.nodes_of("prepared get").back(), 0);
+  client_.must("BEGIN READ ONLY");
+  EXPECT_EQ(client_.exec_prepared("get", {"6"}).value(), "row 6");
+  client_.must("COMMIT");
+  EXPECT_EQ(client_.prepare("get", "SELECT 1").sqlstate, "42P05");
+  client_.must("SET search_path = other");
+  EXPECT_EQ(client_.exec_prepared("get", {"7"}).value(), "other 7");
+  client_.must("DEALLOCATE ALL");
+  EXPECT_EQ(client_.exec_prepared("get", {"7"}).sqlstate, "26000");
+  EXPECT_TRUE(client_.prepare("get", "SELECT 'new'").ok());
+  EXPECT_EQ(client_.exec_prepared("get", {}).value(), "new");
+}
+
+TEST_F(RoutingTest, prepared_in_a_transaction_that_is_rolled_back) {
+  client_.must("BEGIN");
+  ASSERT_TRUE(client_.prepare("kept", "SELECT v FROM plain WHERE id = $1").ok());
+  client_.must("ROLLBACK");
+  for (int i = 1; i < 5; ++i) EXPECT_EQ(client_.exec_prepared("kept", {std::to_string(i)}).value(), "row " + std::to_string(i));
+}
+
+// --- what a standby refuses runs again on the primary
+
+class ListsTest : public RoutingTest {
+ protected:
+  ListsTest()
+      : RoutingTest({{"read_only_function_list", "'f_lies,f_stable,f_immutable'"}, {"primary_routing_query_pattern_list", "'.*on_the_primary.*'"}}) {}
+};
+
+TEST_F(ListsTest, function_lists_and_patterns) {
+  EXPECT_TRUE(weir_.reaches_standby(client_, "SELECT f_stable(1)"));
+  EXPECT_TRUE(weir_.reaches_standby(client_, "SELECT f_immutable(1)"));
+  EXPECT_TRUE(stays_on_primary("SELECT f_volatile(1)"));
+  EXPECT_TRUE(stays_on_primary("SELECT v AS on_the_primary FROM plain WHERE id = 1"));
+}
+
+TEST_F(ListsTest, refused_by_a_standby_runs_again_on_the_primary) {
+  for (int i = 0; i < 5; ++i) {
+    const std::string what = "lies " + std::to_string(i);
+    EXPECT_EQ(client_.exec("SELECT f_lies('" + what + "')").value(), "1") << "simple protocol";
+    EXPECT_EQ(client_.exec_params("SELECT f_lies($1)", {what}).value(), "1") << "extended protocol";
+    EXPECT_EQ(client_.value("SELECT count(*) FROM audit WHERE what = '" + what + "'"), "2");
+  }
+}
+
+class WriteListTest : public RoutingTest {
+ protected:
+  WriteListTest() : RoutingTest({{"write_function_list", "'upper,my_.*'"}}) {}
+};
+
+TEST_F(WriteListTest, a_listed_function_is_a_write) {
+  EXPECT_TRUE(stays_on_primary("SELECT upper(v) FROM plain WHERE id = 1"));
+  EXPECT_TRUE(weir_.reaches_standby(client_, "SELECT lower(v) FROM plain WHERE id = 1"));
+}
+
+TEST(routing, load_balance_off) {
+  Pgweir weir(Cluster::shared(), {{"load_balance_mode", "off"}});
+  Connection client(weir.conninfo());
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
+}
+
+TEST(routing, statement_level) {
+  Pgweir weir(Cluster::shared(), {{"statement_level_load_balance", "on"}, {"backend_weight0", "1"}, {"backend_weight2", "0"}});
+  Connection client(weir.conninfo());
+  ASSERT_TRUE(weir.reaches_standby(client, "SELECT v FROM plain WHERE id = 1"));
+  std::vector<int> counts(kNodes);
+  for (int i = 0; i < 100; ++i) ++counts.at(static_cast<std::size_t>(weir.node_of(client, "SELECT v FROM plain WHERE id = 1")));
+  EXPECT_GE(counts[0], 20);
+  EXPECT_GE(counts[1], 20);
+  EXPECT_EQ(counts[2], 0);
+}
+
+TEST(routing, weights) {
+  Pgweir weir(Cluster::shared(), {{"statement_level_load_balance", "on"}, {"backend_weight1", "4"}, {"backend_weight2", "1"}});
+  Connection client(weir.conninfo());
+  ASSERT_TRUE(weir.reaches_standby(client, "SELECT v FROM plain WHERE id = 1"));
+  std::vector<int> counts(kNodes);
+  for (int i = 0; i < 300; ++i) ++counts.at(static_cast<std::size_t>(weir.node_of(client, "SELECT v FROM plain WHERE id = 1")));
+  EXPECT_EQ(counts[0], 0);
+  EXPECT_NEAR(counts[1], 240, 40);
+}
+
+TEST(routing, unsafe_texts_are_the_primarys) {
+  Pgweir weir(Cluster::shared());
+  Connection client(weir.conninfo());
+  ASSERT_TRUE(weir.reaches_standby(client, "SELECT v FROM plain WHERE id = 1"));
+  client.must("SET standard_conforming_strings = off");
+  EXPECT_EQ(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
+  EXPECT_EQ(client.value("SELECT 'a\\'b' FROM plain WHERE id = 1"), "a'b");
+  client.must("SET standard_conforming_strings = on");
+  EXPECT_GT(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
+  client.must("SET client_encoding = 'SJIS'");
+  EXPECT_EQ(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
+  client.must("RESET client_encoding");
+  EXPECT_GT(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
+}
+
+}  // namespace
+}  // namespace weir::test
