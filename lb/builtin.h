@@ -1,5 +1,5 @@
-// What is known of PostgreSQL's own functions and types by name. A name here says nothing about a user-defined object of
-// the same name: that is the catalogue's to say.
+// What is known of PostgreSQL's own functions and types by name. A name here says nothing about a user-defined object
+// of the same name: that is the catalogue's to say.
 #pragma once
 
 #include <cstdint>

@@ -160,7 +160,9 @@ bool as_bool(const std::optional<std::string>& field, bool& value) {
 
 std::string catalog_query(std::span<const Missing> names) {
   const std::span<const Missing> asked = names.first(std::min(names.size(), kMaxQueryNames));
-  std::string text = "WITH RECURSIVE want (kind, name) AS (VALUES (''::pg_catalog.text, NULL::pg_catalog.text)";
+  std::string text =
+      "SET search_path = pg_catalog; SET jit = off;\n"
+      "WITH RECURSIVE want (kind, name) AS (VALUES (''::pg_catalog.text, NULL::pg_catalog.text)";
   for (const Missing& name : asked) {
     text += ", ('";
     text += letter_of(name.kind);

@@ -14,8 +14,8 @@ using parser::StatementKind;
 
 using Isolation = parser::TransactionModes::Isolation;
 
-// Settings that change what a plain BEGIN opens. A RESET brings back the client's own startup value, and so nothing that
-// was not so before.
+// Settings that change what a plain BEGIN opens. A RESET brings back the client's own startup value, and so nothing
+// that was not so before.
 void add_isolation(const Statement& statement, const SetChange& change, Effects& out) {
   if (change.scope == SetScope::Local || change.action != SetAction::Value) return;
   if (change.parameter == "session_characteristics") {
@@ -125,6 +125,9 @@ void add_statement(const Statement& statement, Effects& out) {
 Effects effects(const parser::StatementFacts& facts, const Resolved& resolved) {
   Effects out;
   for (const Statement& statement : facts.statements) add_statement(statement, out);
+  const auto unclassified = [](const Statement& statement) { return statement.kind == StatementKind::Unknown; };
+  out.catalog_by_tag =
+      out.changes_catalog && std::all_of(facts.statements.begin(), facts.statements.end(), unclassified);
   if (resolved.user_functions) out.opaque_state = true;
   out.session_locks = resolved.session_locks;
   out.unverified = resolved.unverified;

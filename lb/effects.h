@@ -44,10 +44,13 @@ struct Effects {
   bool serializable_default = false;  // default_transaction_isolation may be serializable afterwards
   // Fails inside a transaction block, and so beside an injection in the same implicit transaction.
   bool refuses_block = false;
-  // The catalogue may have changed once the statement (its transaction, if in a block) has committed: bump the epoch,
-  // unless the command tags tell otherwise (tag_may_change_catalog). Functions and CALL are not counted, since each call
-  // would make all facts unknown: what they change is noticed when the facts expire or a standby refuses.
+  // The catalogue may have changed once the statement (its transaction, if in a block) has committed: bump the epoch.
+  // Functions and CALL are not counted, since each call would make all facts unknown: what they change is noticed when
+  // the facts expire or a standby refuses.
   bool changes_catalog = false;
+  // changes_catalog is but a fear, since the text could not be classified: no bump is needed if no command tag of its
+  // answer says tag_may_change_catalog.
+  bool catalog_by_tag = false;
   std::vector<Unverified> unverified;  // may turn out to be opaque; copied from Resolved
   // On success, in this order:
   std::vector<NamedEffect> named;
@@ -62,9 +65,9 @@ struct Effects {
 // FACTS must outlive the result's views. Allocates only where there are unverified names or named changes.
 Effects effects(const parser::StatementFacts& facts, const Resolved& resolved);
 
-// False if a command that ended with TAG ("INSERT 0 1", "SELECT 5", ...) cannot have changed the catalogue. "SELECT n" is
-// also the tag of SELECT INTO and CREATE TABLE AS, which add a relation and change none: for a text that could not be
-// classified that is no reason to forget everything.
+// False if a command that ended with TAG ("INSERT 0 1", "SELECT 5", ...) changed nothing that is known in the
+// catalogue. For unclassified texts only: "SELECT 5" is also the tag of CREATE TABLE AS; that its table exists is
+// learnt later.
 bool tag_may_change_catalog(std::string_view tag);
 
 }  // namespace weir::lb

@@ -64,8 +64,8 @@ class Policy {
   std::unique_ptr<Patterns> patterns_;
 };
 
-// Fails (22023) if a pattern is no valid regular expression; the detail names each such pattern and its parameter. Empty
-// patterns do not count.
+// Fails (22023) if a pattern is no valid regular expression; the detail names each such pattern and its parameter.
+// Empty patterns do not count.
 Result<Policy> compile_policy(const PolicySettings& settings);
 
 // The same from a configuration. In the clustering mode raw nothing is balanced.

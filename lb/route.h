@@ -22,7 +22,7 @@ struct RouteItem {
 // While a BEGIN is answered but not sent yet, no block is open anywhere: give its facts (and those of a SET TRANSACTION
 // held with it) as the first items and session.transaction_status 'I'.
 //   Primary       all doubt; with reason BlockMoves the open block must first be moved there from its standby
-//   AnyReadable   every statement is a plain read, or the exchange opens a READ ONLY block and keeps to plain reads in it
+//   AnyReadable   every statement is a plain read, or the exchange opens a READ ONLY block with plain reads in it
 //   SameNode      a block is open: on the primary, or on a standby (then everything in the exchange may stay there)
 //   Node          a plain read that a hint sends to one node; if that is not usable, the primary
 //   Local         SHOW POOL_NODES and its kin alone

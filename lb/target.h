@@ -7,8 +7,8 @@
 
 namespace weir::lb {
 
-// Primary: the primary and nothing else. AnyReadable: may be balanced over the readable nodes by weight (the primary with
-// its own weight included). SameNode: where the open transaction block already is. Node: the one a hint names.
+// Primary: the primary and nothing else. AnyReadable: may be balanced over the readable nodes by weight (the primary
+// with its own weight included). SameNode: where the open transaction block already is. Node: the one a hint names.
 // Local: answered by pgweir (SHOW POOL_NODES).
 enum class Scope : std::uint8_t { Primary, AnyReadable, SameNode, Node, Local };
 BOOST_DESCRIBE_ENUM(Scope, Primary, AnyReadable, SameNode, Node, Local)

@@ -67,7 +67,9 @@ std::uint64_t hash_words(std::span<const std::uint64_t> words, std::uint64_t see
   return hash;
 }
 
-std::uint64_t checksum(std::span<const std::uint64_t> image) { return hash_words(image.subspan(1), 0x243F6A8885A308D3); }
+std::uint64_t checksum(std::span<const std::uint64_t> image) {
+  return hash_words(image.subspan(1), 0x243F6A8885A308D3);
+}
 
 // Appends bytes to a vector of words and pads at the end.
 class WordWriter {
@@ -286,9 +288,10 @@ CatalogAnswer CatalogFacts::find(std::string_view database, FactKind kind, std::
   const std::uint32_t previous = current - 1;
   if (!find_in(current, key, buffer) && !(previous != 0 && find_in(previous, key, buffer))) return {};
   const std::uint32_t learnt = lower_of(buffer[2]);
-  if (max_age != 0 && now > learnt && now - learnt > max_age) return {};
+  const std::uint32_t age = now > learnt ? now - learnt : 0;
+  if (max_age != 0 && age > max_age) return {};
   auto schemas = read_schemas(std::span<const std::uint64_t>(buffer).subspan(3 + key.size()));
-  if (!schemas) return {};
+  if (!schemas || (schemas->empty() && age > kAbsentSeconds)) return {};
   return {Known::Yes, std::move(*schemas)};
 }
 

@@ -26,6 +26,9 @@ class CatalogFacts {
   // A fact of more schemas than this, or larger than a quarter of a half, is kept as one of unknown schemas.
   static constexpr std::size_t kMaxSchemas = 512;
   static constexpr std::size_t kMaxNameBytes = 255;
+  // That nobody has an object of some name is believed for so many seconds only: it may be made behind pgweir's back,
+  // or by a transaction that has not committed yet.
+  static constexpr std::uint32_t kAbsentSeconds = 10;
 
   CatalogFacts() = default;  // no table: nothing is known, nothing is kept
 
@@ -43,14 +46,14 @@ class CatalogFacts {
   void bump_epoch() const;
 
   // Publishes what is known of NAME as of EPOCH. False if it is too large, the epoch is over, or there is no table.
-  // Of a fact that is too large one SchemaFact with an empty schema name and all flags false is kept, which readers must
-  // take as "an object of any schema, nothing known of it".
-  // NOW: any monotonic seconds, the same clock as for find().
+  // Of a fact that is too large one SchemaFact with an empty schema name and all flags false is kept, which readers
+  // must take as "an object of any schema, nothing known of it". NOW: any monotonic seconds, the same clock as for
+  // find().
   bool insert(std::uint64_t epoch, std::string_view database, FactKind kind, std::string_view name,
               std::span<const SchemaFact> schemas, std::uint32_t now) const;
 
-  // The newest fact of the current epoch, not older than MAX_AGE seconds (0: of any age). Copies it to BUFFER, into
-  // which the answer's views point.
+  // The newest fact of the current epoch, not older than MAX_AGE seconds (0: of any age; see also kAbsentSeconds).
+  // Copies it to BUFFER, into which the answer's views point.
   CatalogAnswer find(std::string_view database, FactKind kind, std::string_view name, std::uint32_t now,
                      std::uint32_t max_age, std::vector<std::uint64_t>& buffer) const;
 

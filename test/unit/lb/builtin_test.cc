@@ -28,7 +28,8 @@ TEST(Builtin, NothingThatDependsOnTheNodeOrTheConnectionIsHarmless) {
       "pg_terminate_backend|pg_cancel_backend|pg_reload_conf|pg_promote|pg_switch_wal|pg_create_.*|pg_drop_.*|"
       "pg_logical_.*|pg_replication_.*|pg_lock_status|pg_timezone_.*|pg_config|pg_available_.*|pg_tablespace_.*|"
       "pg_trigger_depth|pg_event_trigger_.*|to_reg.*|reg[a-z]+|binary_upgrade_.*|pg_input_.*|domain_in|array_in|"
-      "record_in|brin_(de)?summarize.*|gin_clean_.*|pg_import_.*|pg_backup_.*|pg_start_backup|pg_stop_backup|pg_control_.*|"
+      "record_in|brin_(de)?summarize.*|gin_clean_.*|pg_import_.*|pg_backup_.*|pg_start_backup|pg_stop_backup|"
+      "pg_control_.*|"
       "pg_hba_.*|pg_get_replication_slots|pg_blocking_pids|pg_stop_making_pinned_objects|pg_nextoid|currtid.*|"
       "pg_sequence_last_value|pg_relation_file.*|pg_filenode_.*");
   ASSERT_TRUE(forbidden.ok());

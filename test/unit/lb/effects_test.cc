@@ -14,7 +14,9 @@ using parser::Statement;
 using parser::StatementKind;
 
 // FACTS must outlive the result.
-Effects of(const parser::StatementFacts& facts) { return effects(facts, Resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, {}}); }
+Effects of(const parser::StatementFacts& facts) {
+  return effects(facts, Resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, {}});
+}
 
 parser::StatementFacts facts_with(StatementKind kind, void (*change)(Statement&)) {
   Statement statement = statement_of(kind);
@@ -53,7 +55,7 @@ TEST(Effects, UnclassifiedTextMayDoAnything) {
   const auto facts = facts_with(StatementKind::Unknown, nullptr);
   const Effects result = of(facts);
   EXPECT_TRUE(result.opaque_state && result.may_have_temp && result.unusual_isolation && result.changes_catalog);
-  EXPECT_TRUE(result.serializable_default);
+  EXPECT_TRUE(result.serializable_default && result.catalog_by_tag);
 }
 
 TEST(Effects, DoCallLoad) {
@@ -84,6 +86,7 @@ TEST(Effects, Catalogue) {
   for (const StatementKind kind : {StatementKind::Ddl, StatementKind::TwoPhase}) {
     const auto facts = facts_with(kind, nullptr);
     EXPECT_TRUE(of(facts).changes_catalog);
+    EXPECT_FALSE(of(facts).catalog_by_tag);
   }
   const auto into = facts_with(StatementKind::Select, [](Statement& s) { s.select_into = true; });
   EXPECT_TRUE(of(into).changes_catalog);

@@ -397,7 +397,8 @@ TEST_F(Resolve, DdlFiresEventTriggers) {
 
 TEST_F(Resolve, UnknownEventTriggersAreUnverified) {
   FakeCatalog empty;
-  const Resolved result = resolve(facts_of(statement_of(StatementKind::Ddl)), {"db", path_, true, false}, policy_, empty);
+  const auto ddl = facts_of(statement_of(StatementKind::Ddl));
+  const Resolved result = resolve(ddl, {"db", path_, true, false}, policy_, empty);
   ASSERT_EQ(result.missing.size(), 1U);
   EXPECT_EQ(result.missing[0], (Missing{FactKind::Function, std::string(kEventTriggers)}));
   ASSERT_EQ(result.unverified.size(), 1U);

@@ -20,7 +20,9 @@ using shmem::FactKind;
 // The database that the table speaks of; everything else does not exist in it.
 FakeCatalog database() {
   FakeCatalog catalog;
-  for (const char* name : {"t", "u", "orders", "items", "pgbench_accounts", "part", "mat"}) catalog.table("public", name);
+  for (const char* name : {"t", "u", "orders", "items", "pgbench_accounts", "part", "mat"}) {
+    catalog.table("public", name);
+  }
   catalog.table("app", "t2");
   catalog.add(FactKind::Relation, "logs", {"public", false, true, false});        // unlogged
   catalog.add(FactKind::Relation, "triggered", {"public", true, false, false});

@@ -120,6 +120,15 @@ TEST_F(Table, NoSchemaIsAFactToo) {
   EXPECT_TRUE(answer.schemas.empty());
 }
 
+TEST_F(Table, ThatNobodyHasANameIsSoonAskedAgain) {
+  ASSERT_TRUE(facts_.insert(facts_.epoch(), "db", FactKind::Relation, "t", {}, 100));
+  const auto known = [&](std::uint32_t now) {
+    return facts_.find("db", FactKind::Relation, "t", now, 0, buffer_).known == Known::Yes;
+  };
+  EXPECT_TRUE(known(100 + CatalogFacts::kAbsentSeconds));
+  EXPECT_FALSE(known(101 + CatalogFacts::kAbsentSeconds));
+}
+
 TEST_F(Table, DatabaseKindAndNameAreAllPartOfTheKey) {
   const SchemaFact fact{"s", true, true, true};
   ASSERT_TRUE(facts_.insert(facts_.epoch(), "ab", FactKind::Relation, "c", std::span(&fact, 1), 0));
