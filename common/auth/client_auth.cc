@@ -110,7 +110,7 @@ ClientAuthStep ClientAuth::scram(Bytes body) {
                                    : secret_->kind() == Secret::Kind::Scram ? secret_->scram()
                                                                             : cache_.verifier(user_, secret_->plain());
     scram_ = std::make_unique<ScramServer>(verifier, !known);
-    const Result<std::string> answer = scram_->first(initial->data);
+    const Result<std::string> answer = scram_->first(initial->data.value_or(std::string_view()));
     if (!answer) return refuse(answer.error());
     ClientAuthStep step;
     step.outcome = ClientAuthStep::Outcome::More;

@@ -57,6 +57,8 @@ void encode_startup(std::string& out, std::span<const std::pair<std::string, std
   writer.patch_u32(start, static_cast<std::uint32_t>(out.size() - start));
 }
 
+void encode_ssl_request(std::string& out) { ByteWriter(out).u32(8).u32(80877103); }
+
 void encode_cancel_request(std::string& out, std::int32_t pid, Bytes key) {
   ByteWriter(out).u32(static_cast<std::uint32_t>(12 + key.size())).u32(80877102).i32(pid).raw(key);
 }
@@ -69,7 +71,8 @@ void encode_parse(std::string& out, std::string_view name, std::string_view sql)
   message(out, 'P', [&](ByteWriter& writer) { writer.cstring(name).cstring(sql).i16(0); });
 }
 
-void encode_bind(std::string& out, std::string_view portal, std::string_view statement, std::span<const TextValue> values) {
+void encode_bind(std::string& out, std::string_view portal, std::string_view statement,
+                 std::span<const TextValue> values) {
   message(out, 'B', [&](ByteWriter& writer) {
     writer.cstring(portal).cstring(statement).i16(0);
     values_with_length(writer, values);
@@ -109,7 +112,9 @@ void encode_sasl_response(std::string& out, std::string_view data) {
 
 void encode_authentication_ok(std::string& out) { authentication(out, 0); }
 void encode_authentication_cleartext(std::string& out) { authentication(out, 3); }
-void encode_authentication_md5(std::string& out, std::span<const std::byte, 4> salt) { authentication(out, 5, as_text(salt)); }
+void encode_authentication_md5(std::string& out, std::span<const std::byte, 4> salt) {
+  authentication(out, 5, as_text(salt));
+}
 void encode_authentication_sasl(std::string& out, std::span<const std::string_view> mechanisms) {
   message(out, 'R', [&](ByteWriter& writer) {
     writer.i32(10);

@@ -1,5 +1,5 @@
-// Builds each message that pgweir originates, appended to OUT. Texts must not contain NUL. Towards servers first, then
-// towards clients.
+// Builds each message that pgweir originates, appended to OUT. Texts must not contain NUL where the message ends them by
+// one; lists have at most 32767 members. Towards servers first, then towards clients.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,15 @@ namespace weir::wire {
 
 using TextValue = std::optional<std::string_view>;
 
+// StartupMessage of protocol 3.0.
 void encode_startup(std::string& out, std::span<const std::pair<std::string, std::string>> parameters);
+void encode_ssl_request(std::string& out);
 void encode_cancel_request(std::string& out, std::int32_t pid, Bytes key);
 void encode_query(std::string& out, std::string_view sql);
 void encode_parse(std::string& out, std::string_view name, std::string_view sql);
 // All parameters and results as text.
-void encode_bind(std::string& out, std::string_view portal, std::string_view statement, std::span<const TextValue> values);
+void encode_bind(std::string& out, std::string_view portal, std::string_view statement,
+                 std::span<const TextValue> values);
 void encode_describe(std::string& out, char kind, std::string_view name);
 void encode_close(std::string& out, char kind, std::string_view name);
 void encode_execute(std::string& out, std::string_view portal, std::int32_t max_rows);

@@ -29,8 +29,9 @@ inline constexpr std::size_t kHeaderSize = 5;
 namespace detail {
 
 inline constexpr std::uint32_t kHuge = 0x3fffffff + 4;  // PostgreSQL's MaxAllocSize and the length word
-inline constexpr std::uint32_t kSmall = 30000;          // as PostgreSQL's PQ_SMALL_MESSAGE_LIMIT, with room
-inline constexpr std::uint32_t kLogin = 65535 + 4;
+inline constexpr std::uint32_t kSmall = 10000;          // PostgreSQL's PQ_SMALL_MESSAGE_LIMIT
+inline constexpr std::uint32_t kReply = 65536;          // libpq takes no more than 30000 of these
+inline constexpr std::uint32_t kLogin = 65535 + 4;      // PostgreSQL's PG_MAX_AUTH_TOKEN_LENGTH and the length word
 
 struct Shape {
   std::uint32_t minimum = 0;  // 0: no such message

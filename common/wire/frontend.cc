@@ -5,28 +5,33 @@
 namespace weir::wire {
 namespace {
 
-// COUNT format codes of two bytes each.
-bool skip_formats(ByteReader& reader) {
-  const std::size_t count = reader.u16();  // the server reads it unsigned: up to 65535 parameters
+// A count and that many format codes of two bytes each.
+void skip_formats(ByteReader& reader) {
+  const std::size_t count = reader.u16();
   reader.take(count * 2);
-  return reader.ok();
 }
 
-// COUNT values, each with its length (-1: NULL).
-bool skip_values(ByteReader& reader) {
-  const std::size_t count = reader.u16();
-  for (std::size_t i = 0; i < count; ++i) {
+// A count and that many values, each with its length (-1: NULL). False: a length is negative.
+bool skip_values(ByteReader& reader, std::size_t& count) {
+  count = reader.u16();
+  for (std::size_t i = 0; i < count && reader.ok(); ++i) {
     const std::int32_t length = reader.i32();
-    if (!reader.ok() || length < -1) return false;
+    if (length < -1) return false;
     if (length > 0) reader.take(static_cast<std::size_t>(length));
   }
-  return reader.ok();
+  return true;
 }
 
 template <typename T>
 std::optional<T> whole(const ByteReader& reader, T value) {
   if (!reader.ok() || !reader.at_end()) return std::nullopt;
   return value;
+}
+
+std::optional<std::string_view> only_text(Bytes body) {
+  ByteReader reader(body);
+  const std::string_view text = reader.cstring();
+  return whole(reader, text);
 }
 
 std::optional<DescribeMessage> kind_and_name(Bytes body) {
@@ -41,9 +46,9 @@ std::optional<DescribeMessage> kind_and_name(Bytes body) {
 }  // namespace
 
 std::optional<QueryMessage> parse_query(Bytes body) {
-  ByteReader reader(body);
-  const QueryMessage message{reader.cstring()};
-  return whole(reader, message);
+  const auto text = only_text(body);
+  if (!text) return std::nullopt;
+  return QueryMessage{*text};
 }
 
 std::optional<ParseMessage> parse_parse(Bytes body) {
@@ -61,7 +66,10 @@ std::optional<BindMessage> parse_bind(Bytes body) {
   BindMessage message;
   message.portal = reader.cstring();
   message.statement = reader.cstring();
-  if (!skip_formats(reader) || !skip_values(reader) || !skip_formats(reader)) return std::nullopt;
+  message.rest = reader.rest();
+  skip_formats(reader);
+  if (!skip_values(reader, message.value_count)) return std::nullopt;
+  skip_formats(reader);
   return whole(reader, message);
 }
 
@@ -76,27 +84,26 @@ std::optional<ExecuteMessage> parse_execute(Bytes body) {
   return whole(reader, message);
 }
 
-bool valid_function_call(Bytes body) {
+std::optional<FunctionCallMessage> parse_function_call(Bytes body) {
   ByteReader reader(body);
-  reader.u32();
-  if (!skip_formats(reader) || !skip_values(reader)) return false;
-  reader.u16();
-  return reader.ok() && reader.at_end();
+  FunctionCallMessage message;
+  message.function = reader.u32();
+  skip_formats(reader);
+  if (!skip_values(reader, message.argument_count)) return std::nullopt;
+  reader.u16();  // the format of the result
+  return whole(reader, message);
 }
 
-std::optional<std::string_view> parse_password(Bytes body) {
-  ByteReader reader(body);
-  const std::string_view password = reader.cstring();
-  return whole(reader, password);
-}
+std::optional<std::string_view> parse_copy_fail(Bytes body) { return only_text(body); }
+std::optional<std::string_view> parse_password(Bytes body) { return only_text(body); }
 
 std::optional<SaslInitialResponse> parse_sasl_initial(Bytes body) {
   ByteReader reader(body);
   SaslInitialResponse message;
   message.mechanism = reader.cstring();
   const std::int32_t length = reader.i32();
-  if (!reader.ok() || length < -1) return std::nullopt;
-  if (length > 0) message.data = as_text(reader.take(static_cast<std::size_t>(length)));
+  if (length < -1) return std::nullopt;
+  if (length >= 0) message.data = as_text(reader.take(static_cast<std::size_t>(length)));
   return whole(reader, message);
 }
 

@@ -1,7 +1,9 @@
 // Bodies of the client messages that must be read, as views into the bytes given. Nothing: the message violates the
-// protocol (a field runs over the end, a count is negative, bytes are left over).
+// protocol (a field runs over the end, a length is below -1, bytes are left over). Counts of parameters, types and
+// format codes are unsigned on the wire: up to 65535.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,10 +19,15 @@ struct ParseMessage {
   std::string_view name;
   std::string_view query;
   Bytes types;  // four bytes an oid
+
+  std::size_t type_count() const { return types.size() / 4; }
 };
+// Format codes and values are checked for their lengths, not for what they mean.
 struct BindMessage {
   std::string_view portal;
   std::string_view statement;
+  Bytes rest;  // what follows the two names
+  std::size_t value_count = 0;
 };
 struct DescribeMessage {
   char kind = 'S';  // 'S' statement, 'P' portal
@@ -29,11 +36,15 @@ struct DescribeMessage {
 using CloseMessage = DescribeMessage;
 struct ExecuteMessage {
   std::string_view portal;
-  std::int32_t max_rows = 0;
+  std::int32_t max_rows = 0;  // 0 or less: all
+};
+struct FunctionCallMessage {
+  std::uint32_t function = 0;  // its oid
+  std::size_t argument_count = 0;
 };
 struct SaslInitialResponse {
   std::string_view mechanism;
-  std::string_view data;
+  std::optional<std::string_view> data;  // nothing: the client waits for a challenge first
 };
 
 std::optional<QueryMessage> parse_query(Bytes body);
@@ -42,7 +53,10 @@ std::optional<BindMessage> parse_bind(Bytes body);
 std::optional<DescribeMessage> parse_describe(Bytes body);
 std::optional<CloseMessage> parse_close(Bytes body);
 std::optional<ExecuteMessage> parse_execute(Bytes body);
-bool valid_function_call(Bytes body);
+std::optional<FunctionCallMessage> parse_function_call(Bytes body);
+// The reason that the client gives.
+std::optional<std::string_view> parse_copy_fail(Bytes body);
+// What a message 'p' means depends on what was asked. The body of a SASLResponse is the mechanism's data as it is.
 std::optional<std::string_view> parse_password(Bytes body);
 std::optional<SaslInitialResponse> parse_sasl_initial(Bytes body);
 

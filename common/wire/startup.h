@@ -4,17 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/base/bytes.h"
-#include "common/base/result.h"
+#include "common/base/error.h"
+#include "common/wire/startup_options.h"
 
 namespace weir::wire {
 
-inline constexpr std::size_t kMaxStartupPacket = 10000;  // as PostgreSQL's MAX_STARTUP_PACKET_LENGTH
+// The whole packet with its length word: PostgreSQL's MAX_STARTUP_PACKET_LENGTH does not count that.
+inline constexpr std::size_t kMaxStartupPacket = 10000 + 4;
 
 struct StartupMessage {
   int major = 3;
@@ -36,10 +37,8 @@ struct StartupResult {
   Error error;           // with Violation, FATAL
 };
 
+// Judged when the packet is there as a whole, but for its length, which must lie in 8 .. kMaxStartupPacket. Minor
+// versions of protocol 3 that are not spoken are no violation: they are negotiated.
 StartupResult parse_startup(Bytes bytes);
-
-// The value of the startup parameter `options`: -c name=value, -cname=value and --name=value, blanks apart, backslash
-// takes the next character as it is. Names have '-' turned into '_' as the server does.
-Result<std::vector<std::pair<std::string, std::string>>> parse_options(std::string_view text);
 
 }  // namespace weir::wire
