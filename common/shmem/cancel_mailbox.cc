@@ -1,36 +1,28 @@
 #include "common/shmem/cancel_mailbox.h"
 
+#include <algorithm>
+
 namespace weir::shmem {
 
-bool CancelMailbox::lock() {
-  // Held for a few instructions only: a handful of tries is plenty.
-  for (int i = 0; i < 1000; ++i) {
-    switch (mutex_.try_lock()) {
-      case RobustMutex::Outcome::Locked: return true;
-      case RobustMutex::Outcome::OwnerDied:
-        count_ = 0;  // what the dead one was writing is not to be trusted
-        return true;
-      case RobustMutex::Outcome::Busy: break;
-    }
-  }
-  return false;
-}
-
 bool CancelMailbox::post(CancelNote note) {
-  if (!lock()) return false;
-  const bool room = count_ < kCapacity;
-  if (room) notes_[count_++] = note;
-  mutex_.unlock();
-  return room;
+  const RobustLock lock(mutex_);
+  if (!lock.held()) return false;
+  const std::uint32_t count = count_.load(std::memory_order_relaxed);
+  if (count >= kCapacity) return false;
+  notes_[count] = note;
+  count_.store(count + 1, std::memory_order_release);
+  return true;
 }
 
 std::vector<CancelNote> CancelMailbox::drain() {
   std::vector<CancelNote> taken;
-  if (!lock()) return taken;
-  const std::size_t count = count_ < kCapacity ? count_ : kCapacity;
+  if (count_.load(std::memory_order_acquire) == 0) return taken;
+  taken.reserve(kCapacity);  // not under the lock
+  const RobustLock lock(mutex_);
+  if (!lock.held()) return taken;
+  const std::size_t count = std::min<std::size_t>(count_.load(std::memory_order_relaxed), kCapacity);
   taken.assign(notes_.begin(), notes_.begin() + static_cast<std::ptrdiff_t>(count));
-  count_ = 0;
-  mutex_.unlock();
+  count_.store(0, std::memory_order_relaxed);
   return taken;
 }
 

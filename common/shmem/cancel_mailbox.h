@@ -1,8 +1,10 @@
 // Cancel requests on their way to the child that owns the client: many writers, one reader, under a robust mutex that
-// nobody waits for. A full or busy box loses the request, as a network may (a cancel is best effort by its protocol).
+// nobody waits for. A full or busy box loses the request, as a network may: a cancel is best effort by its protocol.
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,25 +12,29 @@
 
 namespace weir::shmem {
 
+// The key is one of pgweir's own, as the client was told it; the servers' keys stay in their child.
 struct CancelNote {
   std::uint32_t pid = 0;
   std::uint32_t secret = 0;
+  std::int64_t received_ms = 0;  // by the monotonic clock, which all processes share; 0: not told
 };
 
 class CancelMailbox {
  public:
   static constexpr std::size_t kCapacity = 256;
 
-  // Any process. False: not taken.
+  // Any process; it then wakes the owner. False: not taken.
   bool post(CancelNote note);
-  // The owner: takes all. Nothing if the box is busy; the poster's wake brings the owner back.
+  // The owner: takes all, in the order posted. Costs one load if there is none. Nothing if the box is busy: whoever
+  // makes it so wakes the owner afterwards.
   std::vector<CancelNote> drain();
 
  private:
-  bool lock();
+  friend struct CancelMailboxTest;
 
   RobustMutex mutex_;
-  std::uint32_t count_ = 0;
+  // Grows after the note is written and is set to 0 at once, so that the box is sound wherever its holder dies.
+  std::atomic<std::uint32_t> count_{0};
   std::array<CancelNote, kCapacity> notes_{};
 };
 

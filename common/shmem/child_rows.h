@@ -1,4 +1,5 @@
-// One row a child: load and counters, atomics that only this child writes (the parent resets the row of a dead one).
+// One row a child: load and counters, atomics that only this child writes. While the slot has no child the parent is
+// the writer: it empties the row of a dead one and says which process is starting in it.
 #pragma once
 
 #include <array>
@@ -10,21 +11,27 @@
 namespace weir::shmem {
 
 enum class ChildState : std::uint8_t { Empty, Starting, Running, Draining };
+BOOST_DESCRIBE_ENUM(ChildState, Empty, Starting, Running, Draining)
 
 struct ChildRow {
   std::atomic<std::int32_t> pid{0};
   std::atomic<ChildState> state{ChildState::Empty};
+  std::atomic<bool> accepting{false};         // listens for clients now: not paused for being busier than the others
   std::atomic<std::int64_t> started_at{0};    // epoch seconds
   std::atomic<std::uint32_t> clients{0};      // connected now
   std::atomic<std::uint64_t> served{0};       // clients since the child started
   std::atomic<std::uint32_t> waiting{0};      // clients that wait for a server connection
   std::atomic<std::uint32_t> session_slots{0};  // rows ever used: those beyond were never touched
   std::atomic<std::uint32_t> backend_slots{0};
+  std::atomic<std::uint32_t> restarts{0};     // children that ended in this slot; the parent counts
 
-  // The parent, for a child that is gone.
+  bool running() const { return state.load(std::memory_order_relaxed) == ChildState::Running; }
+
+  // The parent, for a child that is gone. The slots used stay: the rows were touched.
   void reset() {
     pid = 0;
     state = ChildState::Empty;
+    accepting = false;
     started_at = 0;
     clients = 0;
     served = 0;
@@ -32,9 +39,17 @@ struct ChildRow {
   }
 };
 
-// SELECTs sent to each node since pgweir started; added to by all children.
+// SELECTs sent to each node since pgweir started. All children add to them and nobody sets them, so the sums outlive
+// the children.
 struct NodeCounters {
   std::array<std::atomic<std::uint64_t>, kMaxNodes> selects{};
+};
+
+// The other running children, as one of them sees them before it accepts another client.
+struct Siblings {
+  int running = 0;
+  double mean_clients = 0;    // 0 without any
+  bool one_has_room = false;  // nobody waits for a server connection there
 };
 
 }  // namespace weir::shmem

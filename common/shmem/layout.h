@@ -1,21 +1,29 @@
 // The one shared segment. It is an anonymous mapping made before the first fork: it has no name and leaves nothing
-// behind. Only pages that were touched cost memory.
+// behind. Only pages that were touched cost memory, so tables are as long as they may ever get. All zeros is how every
+// part but the mailboxes (they hold a mutex) and the catalogue region starts.
 //
-//   part                    only writer                      readers    a reader's consistent copy
-//   ServerStatus            parent                           all        atomics
-//   NodeTable               parent                           all        Published rows and an epoch
-//   Observations            health                           all        Published rows
-//   Suspicions              children (add only)              health     atomic counters
-//   NodeCounters            children (add only)              all        atomic counters
-//   per child: ChildRow     that child; parent when dead     all        atomics
-//              CancelMailbox any (robust mutex)              that child under the mutex
-//              RequestRing  that child                       parent     single-producer ring
-//              SessionRows, BackendRows  that child          all        Published rows
-//   catalogue region        children, insert-only            children   catalog_facts.h
+//   part                     only writer                  readers        a reader's consistent copy
+//   ServerStatus             parent                       all            atomics
+//   NodeTable                parent                       all            two copies of the whole and an epoch
+//   Observations             health                       parent, SHOW   Published rows
+//   Suspicions               children (add only)          health         atomic counters
+//   NodeCounters             children (add only)          SHOW           atomic counters
+//   RequestRing of health    health                       parent         single-producer ring
+//   for each child:
+//     ChildRow               that child; parent if dead   all            atomics
+//     CancelMailbox          any (robust mutex)           that child     under the mutex
+//     RequestRing            that child                   parent         single-producer ring
+//     SessionRows            that child; parent if dead   SHOW           Published rows
+//     BackendRows            that child; parent if dead   SHOW           Published rows
+//   catalogue region         children (insert only)       children       catalog_facts.h
+//
+// Pages in this order: Head | child 0: ChildPart, SessionSlots, BackendSlots | child 1 ... | catalogue region; each
+// piece begins on a page of its own.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 #include "common/shmem/cancel_mailbox.h"
 #include "common/shmem/child_rows.h"
@@ -41,6 +49,7 @@ struct Head {
   Observations observations;
   Suspicions suspicions;
   NodeCounters counters;
+  RequestRing health_requests;
 };
 
 // The fixed part of a child; its rows follow behind.
@@ -52,5 +61,11 @@ struct ChildPart {
 
 using SessionSlot = Published<SessionRow>;
 using BackendSlot = Published<BackendRow>;
+
+// Nothing in shared memory may need a destructor, and an idle client's row must stay small.
+static_assert(std::is_trivially_destructible_v<Head> && std::is_trivially_destructible_v<ChildPart>);
+static_assert(sizeof(SessionSlot) < 512);
+static_assert(std::atomic<ChildState>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&
+              std::atomic<std::int32_t>::is_always_lock_free);
 
 }  // namespace weir::shmem

@@ -2,9 +2,11 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string>
 
 #include "common/base/check.h"
 #include "common/base/sqlstate.h"
@@ -14,33 +16,62 @@ namespace weir::shmem {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr int kMaxChildren = 65536;
+constexpr int kMaxRows = 1 << 20;
+constexpr std::size_t kMaxCatalogBytes = std::size_t{1} << 31U;
 
-std::size_t up(std::size_t value) { return (value + kPage - 1) / kPage * kPage; }
+std::size_t whole_pages(std::size_t value) { return (value + kPage - 1) / kPage * kPage; }
+
+bool sensible(const MappingPlan& plan) {
+  return plan.children >= 1 && plan.children <= kMaxChildren && plan.sessions_per_child >= 1 &&
+         plan.sessions_per_child <= kMaxRows && plan.backends_per_child >= 1 && plan.backends_per_child <= kMaxRows &&
+         plan.catalog_bytes <= kMaxCatalogBytes;
+}
+
+// Empties each row of a dead child that is in use.
+template <typename Row>
+void clear_rows(std::span<Published<Row>> rows) {
+  for (Published<Row>& slot : rows) {
+    Row row;
+    if (!slot.read(row) || row.in_use) slot.publish(Row{});
+  }
+}
 
 }  // namespace
 
-Result<std::unique_ptr<Mapping>> Mapping::create(const MappingPlan& plan) {
-  const std::size_t sessions = up(sizeof(SessionSlot) * static_cast<std::size_t>(plan.sessions_per_child));
-  const std::size_t backends = up(sizeof(BackendSlot) * static_cast<std::size_t>(plan.backends_per_child));
-  const std::size_t child = up(sizeof(ChildPart)) + sessions + backends;
-  const std::size_t size = up(sizeof(Head)) + child * static_cast<std::size_t>(plan.children) + up(plan.catalog_bytes);
-  void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) {
-    return fail(make_fatal(sqlstate::kOutOfMemory, std::string("cannot map shared memory: ") + std::strerror(errno),
-                           std::to_string(size) + " bytes were asked for.", "Lower num_init_children or max_client_conn."));
-  }
-  return std::unique_ptr<Mapping>(new Mapping(plan, static_cast<std::byte*>(base), size));
+Mapping::Offsets Mapping::offsets_of(const MappingPlan& plan) {
+  Offsets offsets;
+  offsets.sessions = whole_pages(sizeof(ChildPart));
+  offsets.backends =
+      offsets.sessions + whole_pages(sizeof(SessionSlot) * static_cast<std::size_t>(plan.sessions_per_child));
+  offsets.child_size =
+      offsets.backends + whole_pages(sizeof(BackendSlot) * static_cast<std::size_t>(plan.backends_per_child));
+  offsets.first_child = whole_pages(sizeof(Head));
+  offsets.catalog = offsets.first_child + offsets.child_size * static_cast<std::size_t>(plan.children);
+  offsets.total = offsets.catalog + whole_pages(plan.catalog_bytes);
+  return offsets;
 }
 
-Mapping::Mapping(const MappingPlan& plan, std::byte* base, std::size_t size) : plan_(plan), base_(base), size_(size) {
-  session_offset_ = up(sizeof(ChildPart));
-  backend_offset_ = session_offset_ + up(sizeof(SessionSlot) * static_cast<std::size_t>(plan.sessions_per_child));
-  child_size_ = backend_offset_ + up(sizeof(BackendSlot) * static_cast<std::size_t>(plan.backends_per_child));
-  child_offset_ = up(sizeof(Head));
-  catalog_offset_ = child_offset_ + child_size_ * static_cast<std::size_t>(plan.children);
-  new (base_) Head();
-  for (int slot = 0; slot < plan.children; ++slot) new (base_ + child_offset_ + child_size_ * static_cast<std::size_t>(slot)) ChildPart();
-  // The rows are valid when they are all zero: nothing is touched before it is used.
+Result<std::unique_ptr<Mapping>> Mapping::create(const MappingPlan& plan) {
+  if (!sensible(plan)) {
+    return fail(make_fatal(sqlstate::kInvalidParameterValue, "shared memory of an impossible size was asked for", {},
+                           "Look at num_init_children and max_client_conn."));
+  }
+  const Offsets offsets = offsets_of(plan);
+  void* base =
+      ::mmap(nullptr, offsets.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) {
+    return fail(make_fatal(sqlstate::kOutOfMemory, std::string("cannot map shared memory: ") + std::strerror(errno),
+                           std::to_string(offsets.total) + " bytes were asked for.",
+                           "Lower num_init_children or max_client_conn."));
+  }
+  return std::unique_ptr<Mapping>(new Mapping(plan, offsets, static_cast<std::byte*>(base)));
+}
+
+Mapping::Mapping(const MappingPlan& plan, const Offsets& offsets, std::byte* base)
+    : plan_(plan), offsets_(offsets), base_(base), size_(offsets.total) {
+  // All else is valid as the zeros that the kernel gives: not touching it is what makes it cheap.
+  for (int slot = 0; slot < plan.children; ++slot) new (&child(slot).cancels) CancelMailbox();
   CatalogFacts::create(catalog_region());
 }
 
@@ -50,22 +81,42 @@ Head& Mapping::head() { return *std::launder(reinterpret_cast<Head*>(base_)); }
 
 ChildPart& Mapping::child(int slot) {
   WEIR_CHECK(slot >= 0 && slot < plan_.children);
-  return *std::launder(reinterpret_cast<ChildPart*>(base_ + child_offset_ + child_size_ * static_cast<std::size_t>(slot)));
+  std::byte* part = base_ + offsets_.first_child + offsets_.child_size * static_cast<std::size_t>(slot);
+  return *std::launder(reinterpret_cast<ChildPart*>(part));
+}
+
+std::span<SessionSlot> Mapping::session_rows(int slot) {
+  auto* rows = reinterpret_cast<std::byte*>(&child(slot)) + offsets_.sessions;
+  return {std::launder(reinterpret_cast<SessionSlot*>(rows)), static_cast<std::size_t>(plan_.sessions_per_child)};
+}
+
+std::span<BackendSlot> Mapping::backend_rows(int slot) {
+  auto* rows = reinterpret_cast<std::byte*>(&child(slot)) + offsets_.backends;
+  return {std::launder(reinterpret_cast<BackendSlot*>(rows)), static_cast<std::size_t>(plan_.backends_per_child)};
+}
+
+// The counts are a child's word, which may have gone wrong with it.
+std::span<SessionSlot> Mapping::used_session_rows(int slot) {
+  const auto rows = session_rows(slot);
+  return rows.first(std::min<std::size_t>(rows.size(), child_row(slot).session_slots.load(std::memory_order_acquire)));
+}
+
+std::span<BackendSlot> Mapping::used_backend_rows(int slot) {
+  const auto rows = backend_rows(slot);
+  return rows.first(std::min<std::size_t>(rows.size(), child_row(slot).backend_slots.load(std::memory_order_acquire)));
 }
 
 SessionSlot& Mapping::session_row(int slot, int index) {
   WEIR_CHECK(index >= 0 && index < plan_.sessions_per_child);
-  auto* rows = reinterpret_cast<std::byte*>(&child(slot)) + session_offset_;
-  return *reinterpret_cast<SessionSlot*>(rows + sizeof(SessionSlot) * static_cast<std::size_t>(index));
+  return session_rows(slot)[static_cast<std::size_t>(index)];
 }
 
 BackendSlot& Mapping::backend_row(int slot, int index) {
   WEIR_CHECK(index >= 0 && index < plan_.backends_per_child);
-  auto* rows = reinterpret_cast<std::byte*>(&child(slot)) + backend_offset_;
-  return *reinterpret_cast<BackendSlot*>(rows + sizeof(BackendSlot) * static_cast<std::size_t>(index));
+  return backend_rows(slot)[static_cast<std::size_t>(index)];
 }
 
-std::span<std::byte> Mapping::catalog_region() { return {base_ + catalog_offset_, plan_.catalog_bytes}; }
+std::span<std::byte> Mapping::catalog_region() { return {base_ + offsets_.catalog, plan_.catalog_bytes}; }
 
 std::uint32_t Mapping::total_clients() {
   std::uint32_t sum = 0;
@@ -73,21 +124,33 @@ std::uint32_t Mapping::total_clients() {
   return sum;
 }
 
+Siblings Mapping::siblings(int slot) {
+  Siblings result;
+  std::uint64_t clients = 0;
+  for (int other = 0; other < plan_.children; ++other) {
+    const ChildRow& row = child_row(other);
+    if (other == slot || !row.running()) continue;
+    ++result.running;
+    clients += row.clients.load(std::memory_order_relaxed);
+    result.one_has_room = result.one_has_room || row.waiting.load(std::memory_order_relaxed) == 0;
+  }
+  if (result.running > 0) result.mean_clients = static_cast<double>(clients) / result.running;
+  return result;
+}
+
 void Mapping::reset_child(int slot) {
-  child_row(slot).reset();
-  for (int i = 0; i < static_cast<int>(child_row(slot).session_slots.load()); ++i) {
-    SessionRow row;
-    if (session_row(slot, i).read(row) && !row.in_use) continue;
-    session_row(slot, i).repair();
-    session_row(slot, i).publish(SessionRow{});
-  }
-  for (int i = 0; i < static_cast<int>(child_row(slot).backend_slots.load()); ++i) {
-    BackendRow row;
-    if (backend_row(slot, i).read(row) && !row.in_use) continue;
-    backend_row(slot, i).repair();
-    backend_row(slot, i).publish(BackendRow{});
-  }
-  while (requests(slot).pop()) {
+  ChildRow& row = child_row(slot);
+  row.reset();
+  row.restarts.fetch_add(1, std::memory_order_relaxed);
+  clear_rows(used_session_rows(slot));
+  clear_rows(used_backend_rows(slot));
+  cancel_mailbox(slot).drain();
+}
+
+void Mapping::reset_health() {
+  for (int node = 0; node < kMaxNodes; ++node) {
+    Observation seen;
+    if (observations().read(node, seen) && seen.answer != Answer::None) observations().repair(node);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "common/base/result.h"
 #include "common/shmem/layout.h"
@@ -19,44 +20,85 @@ struct MappingPlan {
 
 class Mapping {
  public:
+  // The parent, before its first fork. Fails (22023) for a plan that makes no sense, (53200) if the kernel refuses.
   static Result<std::unique_ptr<Mapping>> create(const MappingPlan& plan);
+  // Ends the mapping of this process alone.
   ~Mapping();
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
   const MappingPlan& plan() const { return plan_; }
   int children() const { return plan_.children; }
+  std::size_t bytes() const { return size_; }
 
   ServerStatus& status() { return head().status; }
   NodeTable& node_table() { return head().nodes; }
   Observations& observations() { return head().observations; }
   Suspicions& suspicions() { return head().suspicions; }
   NodeCounters& counters() { return head().counters; }
+  RequestRing& health_requests() { return head().health_requests; }
+
+  // Of the child in SLOT, 0 … children() - 1.
   ChildRow& child_row(int slot) { return child(slot).row; }
   CancelMailbox& cancel_mailbox(int slot) { return child(slot).cancels; }
   RequestRing& requests(int slot) { return child(slot).requests; }
+  std::span<SessionSlot> session_rows(int slot);
+  std::span<BackendSlot> backend_rows(int slot);
+  // The first rows only: those that the child has ever used. Looking at the others would make them cost memory.
+  std::span<SessionSlot> used_session_rows(int slot);
+  std::span<BackendSlot> used_backend_rows(int slot);
   SessionSlot& session_row(int slot, int index);
   BackendSlot& backend_row(int slot, int index);
+
+  // For the colleague of catalog_facts.h, already made a table.
   std::span<std::byte> catalog_region();
 
-  // Clients over all children; clients of the siblings of SLOT on average.
+  // Clients over all children.
   std::uint32_t total_clients();
-  // The parent, when the child of SLOT is gone: its rows are empty again.
+  // What the child of SLOT needs to know of the others.
+  Siblings siblings(int slot);
+
+  // The parent: hands every request of every process to TAKE, at most one ring's length of each in one turn.
+  template <typename Take>
+  void drain_requests(Take&& take) {
+    drain(head().health_requests, take);
+    for (int slot = 0; slot < plan_.children; ++slot) drain(requests(slot), take);
+  }
+
+  // The parent, when the child of SLOT is gone: its rows are empty again, its cancels are dropped, a restart is
+  // counted. What it had asked of the parent stays in its ring.
   void reset_child(int slot);
+  // The parent, when health is gone: its rows keep what it published last.
+  void reset_health();
 
  private:
-  Mapping(const MappingPlan& plan, std::byte* base, std::size_t size);
+  struct Offsets {
+    std::size_t sessions = 0;  // in a child's part
+    std::size_t backends = 0;
+    std::size_t child_size = 0;
+    std::size_t first_child = 0;
+    std::size_t catalog = 0;
+    std::size_t total = 0;
+  };
+
+  Mapping(const MappingPlan& plan, const Offsets& offsets, std::byte* base);
+  static Offsets offsets_of(const MappingPlan& plan);
   Head& head();
   ChildPart& child(int slot);
 
+  template <typename Take>
+  static void drain(RequestRing& ring, Take& take) {
+    for (std::size_t i = 0; i < RequestRing::kCapacity; ++i) {
+      const auto request = ring.pop();
+      if (!request) return;
+      take(*request);
+    }
+  }
+
   MappingPlan plan_;
+  Offsets offsets_;
   std::byte* base_;
   std::size_t size_;
-  std::size_t child_offset_;
-  std::size_t child_size_;
-  std::size_t session_offset_;  // in a child's part
-  std::size_t backend_offset_;
-  std::size_t catalog_offset_;
 };
 
 }  // namespace weir::shmem

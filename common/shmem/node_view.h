@@ -1,5 +1,5 @@
-// The value copy of one backend node that every decision is made on. Written by the parent alone (node table), published
-// as a whole; see layout.h.
+// The value copy of one backend node that every decision is made on. Written by the parent alone (node table),
+// published as a whole; see layout.h.
 #pragma once
 
 #include <array>

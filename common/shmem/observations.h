@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "common/shmem/node_view.h"
@@ -10,9 +11,22 @@
 
 namespace weir::shmem {
 
-// The answer of a node to the last attempt to talk to it (rule 14 tells them apart).
-enum class Answer : std::uint8_t { None, Ok, Saturated, Starting, Stopping, Refused, Silent, WrongRole, BadCredentials, Unresolved };
-BOOST_DESCRIBE_ENUM(Answer, None, Ok, Saturated, Starting, Stopping, Refused, Silent, WrongRole, BadCredentials, Unresolved)
+// The answer of a node to the last attempt to talk to it, which tells the states of its postmaster apart: Saturated,
+// Starting, Stopping, WrongRole and BadCredentials are answers of a live one.
+enum class Answer : std::uint8_t {
+  None,
+  Ok,
+  Saturated,
+  Starting,
+  Stopping,
+  Refused,
+  Silent,
+  WrongRole,
+  BadCredentials,
+  Unresolved
+};
+BOOST_DESCRIBE_ENUM(Answer, None, Ok, Saturated, Starting, Stopping, Refused, Silent, WrongRole, BadCredentials,
+                    Unresolved)
 
 struct Observation {
   Answer answer = Answer::None;
@@ -24,19 +38,23 @@ struct Observation {
   std::int64_t observed_at = 0;       // epoch seconds of the last answer
   std::int32_t max_connections = 0;   // as the server offers, 0: not known
   std::int32_t reserved_connections = 0;
-  std::uint64_t checks = 0;
+  std::uint64_t checks = 0;           // since pgweir started
   std::uint64_t failures = 0;
 };
 
 class Observations {
  public:
+  // Health only; it then wakes the parent.
   void publish(int node, const Observation& observation) {
     rows_.at(static_cast<std::size_t>(node)).publish(observation);
     changes_.fetch_add(1, std::memory_order_release);
   }
+  // False: INTO is untouched, see Published.
   bool read(int node, Observation& into) const { return rows_.at(static_cast<std::size_t>(node)).read(into); }
   // Moves with each publish.
   std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
+  // The parent, when health is gone.
+  void repair(int node) { rows_.at(static_cast<std::size_t>(node)).repair(); }
 
  private:
   std::atomic<std::uint64_t> changes_{0};

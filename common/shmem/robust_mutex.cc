@@ -25,6 +25,10 @@ RobustMutex::Outcome RobustMutex::try_lock() {
   return Outcome::Busy;
 }
 
+RobustLock::RobustLock(RobustMutex& mutex, int tries) : mutex_(mutex) {
+  for (int i = 0; i < tries && !held(); ++i) outcome_ = mutex_.try_lock();
+}
+
 void RobustMutex::unlock() { WEIR_CHECK(pthread_mutex_unlock(&mutex_) == 0); }
 
 }  // namespace weir::shmem
