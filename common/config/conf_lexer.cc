@@ -1,46 +1,78 @@
 #include "common/config/conf_lexer.h"
 
 #include <cctype>
+#include <utility>
 
 namespace weir::config {
 namespace {
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
-bool name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-' || c == '*'; }
+bool name_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-' || c == '*';
+}
 
 std::string_view skip_blanks(std::string_view line) {
   while (!line.empty() && blank(line.front())) line.remove_prefix(1);
   return line;
 }
 
-// A value in single quotes: '' is a quote, a backslash takes the next character (n, t, r and others as PostgreSQL).
-bool quoted(std::string_view& line, std::string& value, std::string& error) {
-  std::size_t i = 1;
-  while (true) {
-    if (i >= line.size()) {
-      error = "a quoted value does not end on its line";
-      return false;
-    }
-    if (line[i] == '\'') {
-      if (i + 1 < line.size() && line[i + 1] == '\'') {
-        value += '\'';
-        i += 2;
-        continue;
-      }
-      break;
-    }
-    if (line[i] == '\\' && i + 1 < line.size()) {
-      const char c = line[++i];
-      // \; and \' are for the lists, which take them apart themselves.
-      if (c == ';' || c == ',') value += '\\';
-      value += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
-      ++i;
-      continue;
-    }
-    value += line[i++];
+// What stands behind the backslash at LINE[I]: a control character, up to three octal digits, or the character itself.
+// I is moved to its last character.
+char escaped(std::string_view line, std::size_t& i) {
+  const char c = line[++i];
+  switch (c) {
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    default: break;
   }
-  line.remove_prefix(i + 1);
-  return true;
+  if (c < '0' || c > '7') return c;
+  unsigned value = static_cast<unsigned>(c - '0');
+  for (int digits = 1; digits < 3 && i + 1 < line.size() && line[i + 1] >= '0' && line[i + 1] <= '7'; ++digits) {
+    value = value * 8 + static_cast<unsigned>(line[++i] - '0');
+  }
+  return static_cast<char>(value & 0xff);
+}
+
+// A value in single quotes, taken off LINE; false: it does not end.
+bool quoted(std::string_view& line, ConfEntry& entry) {
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    char c = line[i];
+    if (c == '\'') {
+      if (i + 1 == line.size() || line[i + 1] != '\'') {
+        line.remove_prefix(i + 1);
+        return true;
+      }
+      ++i;
+    } else if (c == '\\' && i + 1 < line.size()) {
+      c = escaped(line, i);
+      if (c == ';' || c == ',' || c == '\'') entry.list_value += '\\';
+    }
+    entry.value += c;
+    entry.list_value += c;
+  }
+  return false;
+}
+
+bool digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+// A bare word, taken off LINE. A number and its unit may be apart.
+std::string bare(std::string_view& line) {
+  std::size_t stop = 0;
+  while (stop < line.size() && !blank(line[stop]) && line[stop] != '#') ++stop;
+  std::string value(line.substr(0, stop));
+  line.remove_prefix(stop);
+  const std::string_view rest = skip_blanks(line);
+  if (!value.empty() && digit(value.back()) && !rest.empty() && letter(rest.front())) {
+    std::size_t unit = 0;
+    while (unit < rest.size() && letter(rest[unit])) ++unit;
+    value += rest.substr(0, unit);
+    line = rest.substr(unit);
+  }
+  return value;
 }
 
 void parameter_line(std::string_view line, int number, ConfText& out) {
@@ -55,34 +87,16 @@ void parameter_line(std::string_view line, int number, ConfText& out) {
   entry.name = line.substr(0, end);
   line = skip_blanks(line.substr(end));
   if (!line.empty() && line.front() == '=') line = skip_blanks(line.substr(1));
-  std::string error;
+  const auto error = [&](std::string message) { out.errors.push_back({{}, number, std::move(message)}); };
   if (!line.empty() && line.front() == '\'') {
-    if (!quoted(line, entry.value, error)) {
-      out.errors.push_back({{}, number, error});
-      return;
-    }
+    if (!quoted(line, entry)) return error("a quoted value does not end on its line");
   } else {
-    std::size_t stop = 0;
-    while (stop < line.size() && !blank(line[stop]) && line[stop] != '#') ++stop;
-    entry.value = line.substr(0, stop);
-    line.remove_prefix(stop);
-    // A number and its unit may be apart.
-    const std::string_view rest = skip_blanks(line);
-    if (!entry.value.empty() && std::isdigit(static_cast<unsigned char>(entry.value.back())) != 0 && !rest.empty() && std::isalpha(static_cast<unsigned char>(rest.front())) != 0) {
-      std::size_t unit = 0;
-      while (unit < rest.size() && std::isalpha(static_cast<unsigned char>(rest[unit])) != 0) ++unit;
-      entry.value += rest.substr(0, unit);
-      line = rest.substr(unit);
-    }
-    if (entry.value.empty()) {
-      out.errors.push_back({{}, number, "parameter \"" + entry.name + "\" has no value (write '' for an empty one)"});
-      return;
-    }
+    entry.value = entry.list_value = bare(line);
+    if (entry.value.empty()) return error("parameter \"" + entry.name + "\" has no value (write '' for an empty one)");
   }
   line = skip_blanks(line);
   if (!line.empty() && line.front() != '#') {
-    out.errors.push_back({{}, number, "there is more behind the value of \"" + entry.name + "\" (a value with blanks needs single quotes)"});
-    return;
+    return error("there is more behind the value of \"" + entry.name + "\" (a value with blanks needs single quotes)");
   }
   out.entries.push_back(std::move(entry));
 }

@@ -12,6 +12,7 @@ struct ConfEntry {
   std::string section;  // empty: a parameter
   std::string name;
   std::string value;
+  std::string list_value;  // the same with the backslash kept before , ; and ': what a list is split from
   int line = 0;
 };
 

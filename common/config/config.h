@@ -1,5 +1,5 @@
-// One immutable configuration, expanded from parameters.def. Handed on as shared_ptr<const Config>; a reload makes a new
-// one beside it. Times and sizes are in the parameter's own unit (doc/parameters.md).
+// One immutable configuration, expanded from parameters.def. Handed on as shared_ptr<const Config>; a reload makes a
+// new one beside it. Times and sizes are in the parameter's own unit (doc/parameters.md).
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 namespace weir::config {
 
 struct BackendConfig {
-  std::string hostname;         // name, address or socket directory
-  std::int64_t port = 0;        // 0: this node id is not used
+  std::string hostname;   // name, address or socket directory
+  std::int64_t port = 0;  // 0: this node id is not used
   double weight = 0;
   std::string data_directory;
   std::string application_name;
   bool allow_to_failover = true;
   bool always_primary = false;
-  std::int64_t connect_timeout = 10000;  // ms
-  std::int64_t health_check_timeout = 20;     // s
+  std::int64_t connect_timeout = 10000;    // ms
+  std::int64_t health_check_timeout = 20;  // s
   std::int64_t health_check_max_retries = 0;
   std::int64_t health_check_retry_delay = 1;  // s
 };
@@ -46,11 +46,11 @@ struct Config {
 #include "common/config/parameters.def"
 #undef PARAM
 
-  std::vector<BackendConfig> backends;  // by node id
+  std::vector<BackendConfig> backends;             // by node id
   std::map<std::string, SectionEntries> sections;  // "databases", "users", "pools", "tenants", "peers"
 
-  std::string file;       // as given
-  std::string directory;  // where relative names are looked for
+  std::string file;                              // as given
+  std::string directory;                         // where relative names are looked for
   std::map<std::string, std::string> sources;    // parameter -> "file:line", "environment", "command line"
   std::map<std::string, std::string> overrides;  // of the command line: a reload keeps them
 

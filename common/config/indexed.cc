@@ -15,10 +15,14 @@ namespace weir::config {
 namespace {
 
 constexpr int kMaxNode = 127;
-constexpr std::string_view kBackend[] = {"backend_hostname", "backend_port", "backend_weight", "backend_data_directory", "backend_flag", "backend_application_name"};
-constexpr std::string_view kPerNode[] = {"health_check_timeout", "health_check_max_retries", "health_check_retry_delay", "connect_timeout"};
-constexpr std::string_view kPerNodeLater[] = {"health_check_period", "health_check_user", "health_check_password", "health_check_database"};
-constexpr std::string_view kWatchdog[] = {"hostname", "wd_port", "pgpool_port", "pgweir_port", "heartbeat_hostname", "heartbeat_port", "heartbeat_device"};
+constexpr std::string_view kBackend[] = {"backend_hostname",       "backend_port", "backend_weight",
+                                         "backend_data_directory", "backend_flag", "backend_application_name"};
+constexpr std::string_view kPerNode[] = {"health_check_timeout", "health_check_max_retries", "health_check_retry_delay",
+                                         "connect_timeout"};
+constexpr std::string_view kPerNodeLater[] = {"health_check_period", "health_check_user", "health_check_password",
+                                              "health_check_database"};
+constexpr std::string_view kWatchdog[] = {"hostname",           "wd_port",        "pgpool_port",     "pgweir_port",
+                                          "heartbeat_hostname", "heartbeat_port", "heartbeat_device"};
 
 template <std::size_t N>
 bool in(const std::string_view (&names)[N], std::string_view name) {
@@ -32,7 +36,7 @@ std::pair<std::string, int> split(std::string_view name) {
   int id = -1;
   if (end < name.size() && name.size() - end <= 4) std::from_chars(name.data() + end, name.data() + name.size(), id);
   std::string base(name.substr(0, end));
-  std::transform(base.begin(), base.end(), base.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (char& c : base) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return {std::move(base), id};
 }
 
@@ -44,13 +48,19 @@ bool Indexed::is_indexed(std::string_view name) {
 }
 
 std::string Indexed::nearest(std::string_view name) {
-  const auto [base, id] = split(name);
-  if (!base.starts_with("backend_") || in(kBackend, base)) return {};
-  for (std::string_view known : kBackend) {
-    const auto [mine, theirs] = std::mismatch(base.begin(), base.end(), known.begin(), known.end());
-    if (mine - base.begin() >= 11 || base.size() + 2 >= known.size() + 1 ? known.substr(0, 10) == base.substr(0, 10) : false) return fmt::format("{}{}", known, std::max(id, 0));
-  }
-  return {};
+  const auto [base, id] = split(name.substr(0, 100));
+  if (id < 0) return {};
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, base.size() / 4) + 1;
+  const auto consider = [&](std::string_view known, const std::string& wanted) {
+    const std::size_t distance = edit_distance(wanted, known);
+    if (distance >= least) return;
+    least = distance;
+    best = known;
+  };
+  for (std::string_view known : kBackend) consider(known, base);
+  for (std::string_view known : kPerNode) consider(known, base);
+  return best.empty() ? best : fmt::format("{}{}", best, id);
 }
 
 Indexed::Outcome Indexed::set(const std::string& name, const std::string& value, std::string& message) {
@@ -62,15 +72,17 @@ Indexed::Outcome Indexed::set(const std::string& name, const std::string& value,
     }
     return Outcome::Unknown;
   }
-  if (in(kWatchdog, base) || in(kPerNodeLater, base)) return Outcome::Later;
   if (id > kMaxNode) {
     message = fmt::format("node numbers go from 0 to {}", kMaxNode);
     return Outcome::Bad;
   }
+  // An empty one asks for nothing that is missing.
+  if (in(kWatchdog, base) || in(kPerNodeLater, base)) return value.empty() ? Outcome::Set : Outcome::Later;
   return in(kBackend, base) ? set_backend(base, id, value, message) : set_override(base, id, value, message);
 }
 
-Indexed::Outcome Indexed::set_override(const std::string& base, int id, const std::string& value, std::string& message) {
+Indexed::Outcome Indexed::set_override(const std::string& base, int id, const std::string& value,
+                                       std::string& message) {
   Config scratch;
   const Parameter* parameter = find_parameter(base);
   const Status status = set_parameter(scratch, *parameter, value);
@@ -79,6 +91,24 @@ Indexed::Outcome Indexed::set_override(const std::string& base, int id, const st
     return Outcome::Bad;
   }
   overrides_[id][base] = scratch.*std::get<std::int64_t Config::*>(parameter->field);
+  return Outcome::Set;
+}
+
+Indexed::Outcome Indexed::set_flags(BackendConfig& node, const std::string& value, std::string& message) {
+  node.allow_to_failover = true;
+  node.always_primary = false;
+  for (const std::string& flag : split_list(value, '|')) {
+    if (flag == "ALLOW_TO_FAILOVER") {
+      node.allow_to_failover = true;
+    } else if (flag == "DISALLOW_TO_FAILOVER") {
+      node.allow_to_failover = false;
+    } else if (flag == "ALWAYS_PRIMARY" || flag == "ALWAYS_MASTER") {
+      node.always_primary = true;
+    } else {
+      message = fmt::format("\"{}\" is none of ALLOW_TO_FAILOVER, DISALLOW_TO_FAILOVER, ALWAYS_PRIMARY", flag);
+      return Outcome::Bad;
+    }
+  }
   return Outcome::Set;
 }
 
@@ -105,29 +135,14 @@ Indexed::Outcome Indexed::set_backend(const std::string& base, int id, const std
     }
     node.weight = *weight;
   } else {
-    node.allow_to_failover = true;
-    node.always_primary = false;
-    for (const std::string& flag : split_list(value, '|')) {
-      if (flag == "ALLOW_TO_FAILOVER") {
-        node.allow_to_failover = true;
-      } else if (flag == "DISALLOW_TO_FAILOVER") {
-        node.allow_to_failover = false;
-      } else if (flag == "ALWAYS_PRIMARY" || flag == "ALWAYS_MASTER") {
-        node.always_primary = true;
-      } else {
-        message = fmt::format("\"{}\" is none of ALLOW_TO_FAILOVER, DISALLOW_TO_FAILOVER, ALWAYS_PRIMARY", flag);
-        return Outcome::Bad;
-      }
-    }
+    return set_flags(node, value, message);
   }
   return Outcome::Set;
 }
 
 void Indexed::apply(Config& config) const {
-  for (const auto& [id, node] : nodes_) {
-    if (config.backends.size() <= static_cast<std::size_t>(id)) config.backends.resize(static_cast<std::size_t>(id) + 1);
-    config.backends[static_cast<std::size_t>(id)] = node;
-  }
+  if (!nodes_.empty()) config.backends.resize(static_cast<std::size_t>(nodes_.rbegin()->first) + 1);
+  for (const auto& [id, node] : nodes_) config.backends[static_cast<std::size_t>(id)] = node;
   for (std::size_t id = 0; id < config.backends.size(); ++id) {
     BackendConfig& node = config.backends[id];
     const auto own = overrides_.find(static_cast<int>(id));

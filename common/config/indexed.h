@@ -19,10 +19,11 @@ class Indexed {
   void apply(Config& config) const;
 
   static bool is_indexed(std::string_view name);
-  // "backend_hostnam0" -> "backend_hostname0"; empty if nothing is near.
+  // "backend_hostnam0" -> "backend_hostname0"; empty if nothing is near or NAME does not end in a number.
   static std::string nearest(std::string_view name);
 
  private:
+  static Outcome set_flags(BackendConfig& node, const std::string& value, std::string& message);
   Outcome set_backend(const std::string& base, int id, const std::string& value, std::string& message);
   Outcome set_override(const std::string& base, int id, const std::string& value, std::string& message);
 

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
+#include <system_error>
+#include <utility>
 
+#include "common/base/check.h"
 #include "common/config/indexed.h"
 #include "common/config/parameter.h"
 #include "common/config/sections.h"
@@ -18,118 +22,204 @@ extern char** environ;
 namespace weir::config {
 namespace {
 
-constexpr int kMaxIncludes = 10;
+constexpr std::size_t kMaxIncludes = 10;
+constexpr int kMaxFiles = 1000;
+constexpr std::size_t kMaxErrors = 100;
+constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
+
+std::string directory_of(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  return error ? std::string() : whole.parent_path().string();
+}
+
+Config default_config() {
+  Config config;
+  for (const Parameter& parameter : parameters()) {
+    const Status status = set_parameter(config, parameter, parameter.default_text);
+    WEIR_CHECK(status.has_value());  // the table is wrong
+  }
+  return config;
+}
 
 class Load {
  public:
-  Load(const LoadRequest& request, const ReadFile& read) : request_(request), read_(read) {}
+  Load(const LoadRequest& request, const ReadFile& read)
+      : request_(request), read_(read), defaults_(default_config()), config_(defaults_) {}
 
   LoadOutcome run() {
     config_.file = request_.path;
-    config_.directory = std::filesystem::absolute(request_.path).parent_path().string();
+    config_.directory = directory_of(request_.path);
     config_.overrides = request_.overrides;
-    for (const Parameter& parameter : parameters()) {
-      if (!set_parameter(config_, parameter, parameter.default_text)) error(request_.path, 0, fmt::format("the default of {} is wrong", parameter.name));
-    }
-    file(request_.path, 0, "", 0);
+    file(request_.path, "", 0);
     for (const auto& [name, value] : request_.environment) environment(name, value);
-    for (const auto& [name, value] : request_.overrides) parameter_entry(name, value, "command line", 0, "command line");
+    for (const auto& [name, value] : request_.overrides) set(name, value, value, {"command line", 0, "command line"});
     indexed_.apply(config_);
-    finish();
-    if (!outcome_.errors.empty()) return std::move(outcome_);
-    outcome_.config = std::make_shared<const Config>(std::move(config_));
+    check_whole();
+    add_notices();
+    if (errors_ > kMaxErrors) {
+      outcome_.errors.push_back({request_.path, 0, fmt::format("and {} more errors", errors_ - kMaxErrors)});
+    }
+    if (errors_ == 0) outcome_.config = std::make_shared<const Config>(std::move(config_));
     return std::move(outcome_);
   }
 
  private:
-  void error(const std::string& file, int line, std::string message) { outcome_.errors.push_back({file, line, std::move(message)}); }
+  struct Place {
+    std::string file;  // or what stands for it in an error
+    int line;
+    std::string source;
+  };
 
-  void file(const std::string& path, int depth, const std::string& from, int from_line) {
-    if (depth > kMaxIncludes) return error(from, from_line, fmt::format("include is nested more than {} deep", kMaxIncludes));
-    const auto text = read_(path);
-    if (!text) return error(from.empty() ? path : from, from_line, fmt::format("cannot read the configuration file \"{}\"", path));
-    ConfText lexed = lex_conf(*text);
-    for (ConfError& e : lexed.errors) error(path, e.line, std::move(e.message));
-    for (const ConfEntry& entry : lexed.entries) {
-      if (!entry.section.empty()) {
-        section_entry(path, entry);
-      } else if (entry.name == "include") {
-        const std::filesystem::path included(entry.value);
-        file(included.is_absolute() ? included.string() : (std::filesystem::path(path).parent_path() / included).string(), depth + 1, path, entry.line);
-      } else {
-        parameter_entry(entry.name, entry.value, path, entry.line, fmt::format("{}:{}", path, entry.line));
-      }
-    }
+  void error(const std::string& file, int line, std::string message) {
+    if (++errors_ <= kMaxErrors) outcome_.errors.push_back({file, line, std::move(message)});
   }
 
-  void section_entry(const std::string& path, const ConfEntry& entry) {
-    std::string message;
-    if (!add_section_entry(config_.sections, entry, message)) error(path, entry.line, std::move(message));
-    later_sections_.insert(entry.section);
+  // PATH, included in line FROM_LINE of FROM (empty: the main file).
+  void file(const std::string& path, const std::string& from, int from_line) {
+    const std::string& blamed = from.empty() ? path : from;
+    if (open_files_.size() > kMaxIncludes) {
+      return error(blamed, from_line, fmt::format("include is nested more than {} deep", kMaxIncludes));
+    }
+    std::string whole = std::filesystem::path(path).lexically_normal().string();
+    if (std::find(open_files_.begin(), open_files_.end(), whole) != open_files_.end()) {
+      return error(blamed, from_line, fmt::format("\"{}\" includes itself", path));
+    }
+    if (++files_ > kMaxFiles)
+      return error(blamed, from_line, fmt::format("more than {} files are included", kMaxFiles));
+    const Result<std::string> text = read_(path);
+    if (!text) {
+      return error(blamed, from_line,
+                   fmt::format("cannot read the configuration file \"{}\": {}", path, text.error().message));
+    }
+    open_files_.push_back(std::move(whole));
+    ConfText lexed = lex_conf(*text);
+    for (ConfError& e : lexed.errors) error(path, e.line, std::move(e.message));
+    for (const ConfEntry& entry : lexed.entries) file_entry(path, entry);
+    open_files_.pop_back();
+  }
+
+  void file_entry(const std::string& path, const ConfEntry& entry) {
+    if (!entry.section.empty()) {
+      std::string message;
+      if (!add_section_entry(config_.sections, entry, message)) return error(path, entry.line, std::move(message));
+      later_sections_.insert(entry.section);
+    } else if (entry.name == "include") {
+      if (entry.value.empty() || entry.value.find('\0') != std::string::npos) {
+        return error(path, entry.line, "include needs the name of a file");
+      }
+      const std::filesystem::path beside = std::filesystem::path(path).parent_path();
+      file((beside / entry.value).string(), path, entry.line);  // an absolute name replaces the folder
+    } else {
+      set(entry.name, entry.value, entry.list_value, {path, entry.line, fmt::format("{}:{}", path, entry.line)});
+    }
   }
 
   void environment(const std::string& name, const std::string& value) {
     constexpr std::string_view kPrefix = "PGWEIR_";
     if (!name.starts_with(kPrefix)) return;
     std::string parameter = name.substr(kPrefix.size());
-    std::transform(parameter.begin(), parameter.end(), parameter.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (char& c : parameter) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     // Other things of pgweir's (ports of the demo) are called PGWEIR_ as well: only what is a parameter counts.
     if (find_parameter(parameter) == nullptr && !Indexed::is_indexed(parameter)) return;
-    parameter_entry(parameter, value, "environment variable " + name, 0, "environment");
+    set(parameter, value, value, {"environment variable " + name, 0, "environment"});
   }
 
-  void parameter_entry(const std::string& name, const std::string& value, const std::string& where, int line, const std::string& source) {
-    if (const Parameter* parameter = find_parameter(name)) {
-      if (const Status status = set_parameter(config_, *parameter, value); !status) {
-        return error(where, line, fmt::format("{}: {}", name, status.error().message));
-      }
-      config_.sources.insert_or_assign(std::string(parameter->name), source);
-      set_.insert(parameter);
-      return;
+  void set(const std::string& name, const std::string& value, const std::string& list_value, const Place& place) {
+    const Parameter* parameter = find_parameter(name);
+    if (parameter == nullptr) return set_indexed(name, value, place);
+    const bool list = parameter->kind == Kind::LIST || parameter->kind == Kind::QUERIES;
+    if (const Status status = set_parameter(config_, *parameter, list ? list_value : value); !status) {
+      return error(place.file, place.line, fmt::format("{}: {}", name, status.error().message));
     }
+    config_.sources.insert_or_assign(std::string(parameter->name), place.source);
+    set_.insert(parameter);
+  }
+
+  void set_indexed(std::string name, const std::string& value, const Place& place) {
     std::string message;
-    switch (indexed_.set(name, value, message)) {
-      case Indexed::Outcome::Set: config_.sources.insert_or_assign(name, source); return;
-      case Indexed::Outcome::Later: later_names_.insert(name); return;
-      case Indexed::Outcome::Bad: return error(where, line, fmt::format("{}: {}", name, message));
-      case Indexed::Outcome::Unknown: break;
-    }
+    const Indexed::Outcome outcome = indexed_.set(name, value, message);
+    if (outcome == Indexed::Outcome::Bad) return error(place.file, place.line, fmt::format("{}: {}", name, message));
+    if (outcome == Indexed::Outcome::Unknown) return unknown(name, place);
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (outcome == Indexed::Outcome::Later) later_names_.insert(name);
+    config_.sources.insert_or_assign(std::move(name), place.source);
+  }
+
+  void unknown(const std::string& name, const Place& place) {
+    if (errors_ >= kMaxErrors) return error(place.file, place.line, {});  // looking for a near name takes its time
     std::string nearest = Indexed::nearest(name);
     if (nearest.empty()) nearest = nearest_parameter(name);
-    error(where, line, fmt::format("unknown parameter \"{}\"{}", name, nearest.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", nearest)));
+    const std::string hint = nearest.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", nearest);
+    error(place.file, place.line, fmt::format("unknown parameter \"{}\"{}", name, hint));
   }
 
-  void finish() {
-    const Config defaults = default_config();
-    for (const Parameter* parameter : set_) {
-      // Saying again what is the default asks for nothing that is missing.
-      if (raw_parameter(config_, *parameter) == raw_parameter(defaults, *parameter)) continue;
-      if (parameter->effect == Effect::Later) outcome_.notices.push_back(fmt::format("parameter {} is not yet in effect", parameter->name));
-      if (parameter->effect == Effect::Retired) outcome_.notices.push_back(fmt::format("parameter {} has no effect: {}", parameter->name, parameter->documentation));
+  void check_whole() {
+    if (config_.listen_addresses.empty() && config_.unix_socket_directories.empty()) {
+      error(request_.path, 0, "listen_addresses and unix_socket_directories are both empty: nobody could connect");
     }
-    if (config_.pool_mode != "session") outcome_.notices.push_back(fmt::format("pool_mode = {} is not yet in effect: connections are pooled by session", config_.pool_mode));
-    for (const std::string& name : later_names_) outcome_.notices.push_back(fmt::format("parameter {} is not yet in effect", name));
-    for (const std::string& section : later_sections_) outcome_.notices.push_back(fmt::format("section [{}] is not yet in effect", section));
-    const bool any = std::any_of(config_.backends.begin(), config_.backends.end(), [](const BackendConfig& b) { return b.port != 0; });
-    if (!any) outcome_.notices.push_back("there is no backend node yet: set backend_hostname0 and backend_port0");
-    if (config_.listen_addresses.empty() && config_.unix_socket_directories.empty()) error(request_.path, 0, "listen_addresses and unix_socket_directories are both empty: nobody could connect");
   }
 
-  static Config default_config() {
-    Config config;
-    for (const Parameter& parameter : parameters()) static_cast<void>(set_parameter(config, parameter, parameter.default_text));
-    return config;
+  void notice(std::string text) { outcome_.notices.push_back(std::move(text)); }
+
+  void add_notices() {
+    for (const Parameter& parameter : parameters()) {
+      if (!set_.contains(&parameter)) continue;
+      // Saying again what is the default asks for nothing that is missing.
+      if (raw_value(config_, parameter) == raw_value(defaults_, parameter)) continue;
+      if (parameter.effect == Effect::Later) notice(fmt::format("parameter {} is not yet in effect", parameter.name));
+      if (parameter.effect == Effect::Retired) {
+        notice(fmt::format("parameter {} has no effect: {}", parameter.name, parameter.documentation));
+      }
+    }
+    if (config_.pool_mode != "session") {
+      notice(fmt::format("pool_mode = {} is not yet in effect: sessions are pooled by session", config_.pool_mode));
+    }
+    for (const std::string& name : later_names_) notice(fmt::format("parameter {} is not yet in effect", name));
+    for (const std::string& name : later_sections_) notice(fmt::format("section [{}] is not yet in effect", name));
+    const bool any = std::any_of(config_.backends.begin(), config_.backends.end(),
+                                 [](const BackendConfig& node) { return node.port != 0; });
+    if (!any) notice("there is no backend node yet: set backend_hostname0 and backend_port0");
+  }
+
+  // Secrets differ although both are shown as *****.
+  static std::string raw_value(const Config& config, const Parameter& parameter) {
+    if (parameter.kind == Kind::SECRET) return config.*std::get<std::string Config::*>(parameter.field);
+    return raw_parameter(config, parameter);
   }
 
   const LoadRequest& request_;
   const ReadFile& read_;
+  const Config defaults_;
   Config config_;
   Indexed indexed_;
   LoadOutcome outcome_;
+  std::size_t errors_ = 0;
+  int files_ = 0;
+  std::vector<std::string> open_files_;  // from the main file to the one that is read
   std::set<const Parameter*> set_;
   std::set<std::string> later_names_;
   std::set<std::string> later_sections_;
 };
+
+tl::unexpected<Error> unreadable(std::string why) { return fail(make_error("F0000", std::move(why))); }
+
+Result<std::string> read_file(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (error) return unreadable(error.message());
+  if (std::filesystem::is_directory(status)) return unreadable("it is a directory");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return unreadable(std::generic_category().message(errno));
+  std::string text;
+  std::array<char, 65536> chunk{};
+  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
+    text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kMaxFileBytes) return unreadable("it is larger than 16 MB");  // it may be a device
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -140,17 +230,7 @@ std::string Config::resolve_path(std::string_view name) const {
 
 LoadOutcome load_with(const LoadRequest& request, const ReadFile& read) { return Load(request, read).run(); }
 
-LoadOutcome load(const LoadRequest& request) {
-  return load_with(request, [](const std::string& path) -> std::optional<std::string> {
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) return std::nullopt;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-  });
-}
+LoadOutcome load(const LoadRequest& request) { return load_with(request, read_file); }
 
 LoadOutcome reload(const Config& config) { return load({config.file, pgweir_environment(), config.overrides}); }
 
@@ -159,7 +239,8 @@ std::map<std::string, std::string> pgweir_environment() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
-    if (text.starts_with("PGWEIR_") && equals != std::string_view::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (!text.starts_with("PGWEIR_") || equals == std::string_view::npos) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return variables;
 }

@@ -4,11 +4,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/base/result.h"
 #include "common/config/conf_lexer.h"
 #include "common/config/config.h"
 
@@ -23,18 +23,19 @@ struct LoadRequest {
 struct LoadOutcome {
   std::shared_ptr<const Config> config;  // null: there are errors
   std::vector<ConfError> errors;
-  std::vector<std::string> notices;      // parameters that are not (yet) in effect, and why
+  std::vector<std::string> notices;  // parameters that are not (yet) in effect, and why
 };
 
-// Reads a file for load(): its text, or nothing.
-using ReadFile = std::function<std::optional<std::string>(const std::string& path)>;
+// Reads a file: its text, or an error whose message says why not.
+using ReadFile = std::function<Result<std::string>(const std::string& path)>;
 
+// Files are ordinary files of up to 16 MB; a missing one is an error. At most 100 errors are listed.
 LoadOutcome load(const LoadRequest& request);
-// The same with the file system handed in.
+// The same with the file system handed in: no I/O of its own.
 LoadOutcome load_with(const LoadRequest& request, const ReadFile& read);
 // Loads again what CONFIG was loaded from.
 LoadOutcome reload(const Config& config);
-// The process's environment, PGWEIR_* alone.
+// Of this process's environment the variables that begin with PGWEIR_.
 std::map<std::string, std::string> pgweir_environment();
 
 }  // namespace weir::config

@@ -10,10 +10,12 @@
 namespace weir::config {
 namespace {
 
-constexpr std::string_view kLevels[] = {"debug5", "debug4", "debug3", "debug2", "debug1", "info", "notice", "warning", "error", "log", "fatal", "panic"};
-constexpr std::pair<std::string_view, int> kFacilities[] = {{"LOCAL0", LOG_LOCAL0}, {"LOCAL1", LOG_LOCAL1}, {"LOCAL2", LOG_LOCAL2}, {"LOCAL3", LOG_LOCAL3},
-                                                            {"LOCAL4", LOG_LOCAL4}, {"LOCAL5", LOG_LOCAL5}, {"LOCAL6", LOG_LOCAL6}, {"LOCAL7", LOG_LOCAL7},
-                                                            {"DAEMON", LOG_DAEMON}, {"USER", LOG_USER},     {"AUTH", LOG_AUTH},     {"AUTHPRIV", LOG_AUTHPRIV}};
+constexpr std::string_view kLevels[] = {"debug5", "debug4",  "debug3", "debug2", "debug1", "info",
+                                        "notice", "warning", "error",  "log",    "fatal",  "panic"};
+constexpr std::pair<std::string_view, int> kFacilities[] = {
+    {"LOCAL0", LOG_LOCAL0}, {"LOCAL1", LOG_LOCAL1}, {"LOCAL2", LOG_LOCAL2}, {"LOCAL3", LOG_LOCAL3},
+    {"LOCAL4", LOG_LOCAL4}, {"LOCAL5", LOG_LOCAL5}, {"LOCAL6", LOG_LOCAL6}, {"LOCAL7", LOG_LOCAL7},
+    {"DAEMON", LOG_DAEMON}, {"USER", LOG_USER},     {"AUTH", LOG_AUTH},     {"AUTHPRIV", LOG_AUTHPRIV}};
 
 }  // namespace
 
@@ -21,7 +23,10 @@ log::Settings log_settings(const Config& config) {
   log::Settings settings;
   const auto* level = std::find(std::begin(kLevels), std::end(kLevels), config.log_min_messages);
   if (level != std::end(kLevels)) settings.min_level = static_cast<log::Level>(level - std::begin(kLevels));
-  const auto has = [&](std::string_view name) { return std::find(config.log_destination.begin(), config.log_destination.end(), name) != config.log_destination.end(); };
+  const auto has = [&](std::string_view name) {
+    return std::find(config.log_destination.begin(), config.log_destination.end(), name) !=
+           config.log_destination.end();
+  };
   settings.to_stderr = has("stderr") || !has("syslog");
   settings.to_syslog = has("syslog");
   settings.syslog_ident = config.syslog_ident;

@@ -10,28 +10,31 @@ constexpr std::string_view kSections[] = {"databases", "users", "pools", "tenant
 
 bool pairs(std::string_view text, std::vector<std::pair<std::string, std::string>>& out) {
   std::size_t i = 0;
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
   const auto skip = [&] {
-    while (i < text.size() && (text[i] == ' ' || text[i] == '\t')) ++i;
+    while (i < text.size() && blank(text[i])) ++i;
   };
   for (skip(); i < text.size(); skip()) {
     const std::size_t equals = text.find('=', i);
     if (equals == std::string_view::npos) return false;
     std::string_view key = text.substr(i, equals - i);
-    while (!key.empty() && key.back() == ' ') key.remove_suffix(1);
-    if (key.empty() || key.find(' ') != std::string_view::npos) return false;
+    while (!key.empty() && blank(key.back())) key.remove_suffix(1);
+    if (key.empty() || key.find_first_of(" \t'") != std::string_view::npos) return false;
     i = equals + 1;
     skip();
     std::string value;
     if (i < text.size() && text[i] == '\'') {
       for (++i;; ++i) {
         if (i >= text.size()) return false;
-        if (text[i] == '\'' && i + 1 < text.size() && text[i + 1] == '\'') ++i;
-        else if (text[i] == '\'') break;
+        if (text[i] == '\'') {
+          if (i + 1 == text.size() || text[i + 1] != '\'') break;
+          ++i;
+        }
         value += text[i];
       }
       ++i;
     } else {
-      while (i < text.size() && text[i] != ' ') value += text[i++];
+      while (i < text.size() && !blank(text[i])) value += text[i++];
       if (value.empty()) return false;
     }
     out.emplace_back(key, std::move(value));

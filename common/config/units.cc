@@ -14,7 +14,8 @@ struct Unit {
   std::string_view name;
   std::int64_t in_least;  // microseconds or bytes
 };
-constexpr Unit kTimes[] = {{"us", 1}, {"ms", 1000}, {"s", 1000000}, {"min", 60000000}, {"h", 3600000000LL}, {"d", 86400000000LL}};
+constexpr Unit kTimes[] = {{"us", 1},         {"ms", 1000},        {"s", 1000000},
+                           {"min", 60000000}, {"h", 3600000000LL}, {"d", 86400000000LL}};
 constexpr Unit kSizes[] = {{"B", 1}, {"kB", 1024}, {"MB", 1LL << 20}, {"GB", 1LL << 30}, {"TB", 1LL << 40}};
 
 template <std::size_t N>
@@ -39,7 +40,9 @@ std::optional<bool> parse_bool(std::string_view text) {
   std::string word;
   for (char c : trim(text)) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (word.empty()) return std::nullopt;
-  const auto begins = [&](std::string_view whole, std::size_t least) { return word.size() >= least && whole.starts_with(word); };
+  const auto begins = [&](std::string_view whole, std::size_t least) {
+    return word.size() >= least && whole.starts_with(word);
+  };
   if (begins("true", 1) || begins("yes", 1) || word == "on" || word == "1") return true;
   if (begins("false", 1) || begins("no", 1) || begins("off", 2) || word == "0") return false;
   return std::nullopt;
@@ -68,8 +71,12 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::string_vie
     to = find_unit(kSizes, base);
   }
   if (from == nullptr || to == nullptr) return std::nullopt;
-  const double value = static_cast<double>(number) * static_cast<double>(from->in_least) / static_cast<double>(to->in_least);
+  const double value =
+      static_cast<double>(number) * static_cast<double>(from->in_least) / static_cast<double>(to->in_least);
   if (std::abs(value) > 9e15) return std::nullopt;
+  // 100 ms as seconds must not become 0, which often means "no limit".
+  if (value > 0 && value < 1) return 1;
+  if (value < 0 && value > -1) return -1;
   return static_cast<std::int64_t>(std::llround(value));
 }
 

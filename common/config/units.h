@@ -11,8 +11,9 @@ namespace weir::config {
 
 // on/off, true/false, yes/no, 1/0 and unambiguous beginnings of them, in any case.
 std::optional<bool> parse_bool(std::string_view text);
-// Decimal or 0x..., with a unit of the same family as BASE ("s", "ms", "min", "B", "kB"; empty: none allowed). The value
-// in BASE; nothing if it is no number, the unit does not fit, or it overflows.
+// Decimal or 0x..., with a unit of the same family as BASE ("s", "ms", "min", "B", "kB"; empty: none allowed). The
+// value in BASE, rounded to the nearest but never to 0; nothing if it is no number, the unit does not fit, or it
+// overflows.
 std::optional<std::int64_t> parse_integer(std::string_view text, std::string_view base);
 std::optional<double> parse_real(std::string_view text);
 std::optional<std::int64_t> parse_octal(std::string_view text);

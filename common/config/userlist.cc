@@ -30,7 +30,10 @@ UserList parse_userlist(std::string_view text) {
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
     ++number;
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos) continue;
+    if (line[first] == '"') line.remove_prefix(first);  // blanks belong to the name in the form user:secret
+    if (line.front() == '#' || line.front() == ';') continue;
     if (line.find('\0') != std::string_view::npos || line.size() > 65536) {
       list.errors.push_back({number, "the line is too long or has a NUL in it"});
       continue;
