@@ -3,6 +3,7 @@
 
 #include "test/support/pgweir.h"
 #include "test/support/raw_client.h"
+#include "test/support/wait.h"
 
 namespace weir::test {
 namespace {
@@ -39,9 +40,9 @@ TEST_F(LoginTest, trust_needs_no_password) {
 }
 
 TEST_F(LoginTest, passwords_from_pool_passwd) {
-  Pgweir weir(cluster_);
+  Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
   weir.add_file("pool_passwd", "weir_scram:TEXTscram secret\nweir_md5:TEXTmd5 secret\nweir_clear:TEXTclear secret\n");
-  weir.reload();
+  weir.start();
   for (int round = 0; round < 3; ++round) {  // the first login asks the server, later ones do not
     EXPECT_EQ(login(weir, "weir_scram", "scram secret"), "in");
     EXPECT_EQ(login(weir, "weir_md5", "md5 secret"), "in");
@@ -55,10 +56,10 @@ TEST_F(LoginTest, passwords_from_pool_passwd) {
 }
 
 TEST_F(LoginTest, md5_hash_in_pool_passwd_serves_md5_roles) {
-  Pgweir weir(cluster_);
+  Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
   const std::string hash = Connection(cluster_.conninfo(0, "postgres", "app")).value("SELECT rolpassword FROM pg_authid WHERE rolname = 'weir_md5'");
   weir.add_file("pool_passwd", "weir_md5:" + hash + "\n");
-  weir.reload();
+  weir.start();
   EXPECT_EQ(login(weir, "weir_md5", "md5 secret"), "in");
   EXPECT_NE(login(weir, "weir_md5", "wrong").find("password authentication failed"), std::string::npos);
 }
@@ -72,9 +73,9 @@ TEST_F(LoginTest, pgbouncers_userlist) {
 }
 
 TEST_F(LoginTest, unknown_to_pool_passwd_is_refused) {
-  Pgweir weir(cluster_);
+  Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
   weir.add_file("pool_passwd", "weir_md5:TEXTmd5 secret\n");
-  weir.reload();
+  weir.start();
   EXPECT_NE(login(weir, "weir_scram", "scram secret"), "in");
   EXPECT_NE(login(weir, "weir_clear", "clear secret"), "in");
   EXPECT_EQ(login(weir, "weir_md5", "md5 secret"), "in");
@@ -91,30 +92,30 @@ TEST_F(LoginTest, clear_text_where_it_is_allowed) {
 }
 
 TEST_F(LoginTest, whom_the_server_rejects) {
-  Pgweir weir(cluster_);
+  Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
   weir.add_file("pool_passwd", "weir_reject:TEXTx\n");
-  weir.reload();
+  weir.start();
   EXPECT_NE(login(weir, "weir_reject", "x").find("pg_hba.conf"), std::string::npos);
   EXPECT_NE(login(weir, "no_such_role", "x"), "in");
 }
 
 TEST_F(LoginTest, a_changed_password_is_noticed) {
   Cluster cluster;
-  Pgweir weir(cluster, {{"num_init_children", "1"}});
+  Pgweir weir(cluster, {{"num_init_children", "1"}}, Pgweir::Unstarted{});
   weir.add_file("pool_passwd", "weir_scram:TEXTscram secret\n");
-  weir.reload();
+  weir.start();
   EXPECT_EQ(login(weir, "weir_scram", "scram secret"), "in");
   Connection(cluster.conninfo(0, "postgres", "app")).must("ALTER ROLE weir_scram PASSWORD 'new secret'");
   weir.add_file("pool_passwd", "weir_scram:TEXTnew secret\n");
   weir.reload();
-  EXPECT_EQ(login(weir, "weir_scram", "new secret"), "in");
+  expect_soon("the new password", [&] { return login(weir, "weir_scram", "new secret") == "in"; });
   EXPECT_NE(login(weir, "weir_scram", "scram secret"), "in");
 }
 
 TEST_F(LoginTest, malformed_answers_to_a_password_request) {
-  Pgweir weir(cluster_);
+  Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
   weir.add_file("pool_passwd", "weir_scram:TEXTscram secret\n");
-  weir.reload();
+  weir.start();
   for (const std::string& bytes :
        {tagged('p', ""), tagged('p', "no end"), tagged('p', cstring("SCRAM-SHA-256")), query("SELECT 1"),
         tagged('p', cstring("SCRAM-SHA-256") + int32(1000) + "short"), tagged('p', cstring("PLAIN") + int32(1) + "x"),

@@ -29,6 +29,14 @@ class PoolingTest : public ::testing::Test {
     Connection super(cluster_.conninfo(node, "postgres", "postgres"));
     return std::stoi(super.value("SELECT count(*) FROM pg_stat_activity WHERE datname = 'app2' AND usename = '" + user + "'"));
   }
+  // Until a connection that a client has left is clean and free.
+  void wait_idle(int node = 0) {
+    expect_soon("the connection is free", [&] {
+      Connection super(cluster_.conninfo(node, "postgres", "postgres"));
+      return super.value("SELECT count(*) FROM pg_stat_activity WHERE datname = 'app2' AND usename = 'app' AND "
+                         "(state <> 'idle' OR query NOT LIKE 'DISCARD%')") == "0";
+    });
+  }
   static void ask_later(Connection& connection, const std::string& sql) {
     EXPECT_EQ(PQsendQuery(connection.raw(), sql.c_str()), 1);
     PQflush(connection.raw());
@@ -197,7 +205,7 @@ TEST_F(PoolingTest, an_open_transaction_ends_with_its_client) {
     RawClient client(weir.port());  // goes without a word, in the middle of a statement
     client.login("app", "app2");
     client.ask(query("BEGIN; INSERT INTO plain VALUES (1001, 'never')"));
-    client.send(query("SELECT pg_sleep(60)"));
+    client.send(query("SELECT pg_sleep(2)"));
   }
   expect_soon("no transaction is open", [&] {
     return Connection(cluster_.conninfo(0, "postgres", "app2"))
@@ -225,6 +233,7 @@ TEST_F(PoolingTest, unlike_startup_parameters_do_not_share_and_the_oldest_gives_
 TEST_F(PoolingTest, what_set_can_change_is_no_part_of_the_key) {
   Pgweir weir(cluster_, {{"num_init_children", "1"}});
   const std::string pid = connect(weir)->value("SELECT pg_backend_pid()");
+  wait_idle();
   auto other = connect(weir, "application_name=elsewhere options='-c work_mem=5MB'");
   EXPECT_EQ(other->value("SELECT pg_backend_pid()"), pid);
   EXPECT_EQ(other->value("SHOW work_mem"), "5MB");
@@ -335,7 +344,7 @@ TEST_F(PoolingTest, cancel_arrives_at_any_child) {
       EXPECT_TRUE(canceller.wait_closed());
       return ::poll(&what, 1, 300) > 0;
     }));
-    EXPECT_EQ(outline(sleeper.read_to_ready()), "E:57014 Z:I");
+    EXPECT_EQ(outline(sleeper.read_to_ready()), "T E:57014 Z:I");
     EXPECT_EQ(outline(bystander.read_to_ready()), "T D: C:SELECT 1 Z:I");
     // A late cancel may hit the next statement, never one after it has been answered for long.
     wait_until([&] { return outline(sleeper.ask(query("SELECT 1"))) == "T D:1 C:SELECT 1 Z:I"; });

@@ -24,12 +24,22 @@ class ProcessTest : public ::testing::Test {
     Connection client(weir.conninfo());
     return client.ok() && client.exec("SELECT v FROM plain WHERE id = 1").value() == "row 1";
   }
-  static Output command(const Pgweir& weir, std::vector<std::string> more) {
+  static Output command(Pgweir& weir, std::vector<std::string> more) {
     SpawnOptions options;
     options.argv = {weir.binary(), "-f", weir.config_file()};
     options.argv.insert(options.argv.end(), more.begin(), more.end());
     options.folder = weir.folder();
-    return run(options);
+    options.output = weir.folder() + "/command";
+    options.death_signal = 0;  // what it starts in the background stays
+    fs::remove(options.output);
+    ChildProcess process(options);
+    // Meanwhile the server is reaped when it ends, as its parent does.
+    wait_until([&] {
+      weir.running();
+      return !process.running();
+    });
+    const auto status = process.status();
+    return {status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1, read_file(options.output)};
   }
   Cluster& cluster_ = Cluster::shared();
 };

@@ -107,20 +107,27 @@ TEST_F(RoutingTest, read_write_transactions_belong_to_the_primary) {
 }
 
 TEST_F(RoutingTest, read_only_transactions_stay_on_one_standby) {
-  for (const char* begin : {"BEGIN READ ONLY", "START TRANSACTION READ ONLY", "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY",
-                            "BEGIN; SET TRANSACTION READ ONLY"}) {
+  ASSERT_TRUE(weir_.reaches_standby(client_, "SELECT count(*) FROM plain"));
+  for (const char* begin : {"BEGIN READ ONLY", "START TRANSACTION READ ONLY", "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY"}) {
     SCOPED_TRACE(begin);
-    client_.must(begin);
-    const int node = weir_.node_of(client_, kRead);
+    Connection session(weir_.conninfo());
+    session.must(begin);
+    const int node = weir_.node_of(session, kRead);
     EXPECT_GT(node, 0);
-    for (int i = 0; i < 5; ++i) EXPECT_EQ(weir_.node_of(client_, "SELECT count(*) FROM plain"), node);
-    EXPECT_EQ(client_.value("SHOW transaction_read_only"), "on");
-    EXPECT_EQ(client_.exec("INSERT INTO written(v) VALUES ('never')").sqlstate, "25006");
-    EXPECT_EQ(client_.transaction(), 'E');
-    EXPECT_EQ(client_.exec(kRead).sqlstate, "25P02");
-    client_.must("ROLLBACK");
-    EXPECT_EQ(client_.transaction(), 'I');
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(weir_.node_of(session, "SELECT count(*) FROM plain"), node);
+    EXPECT_EQ(session.value("SHOW transaction_read_only"), "on");
+    EXPECT_EQ(session.exec("INSERT INTO written(v) VALUES ('never')").sqlstate, "25006");
+    EXPECT_EQ(session.transaction(), 'E');
+    EXPECT_EQ(session.exec(kRead).sqlstate, "25P02");
+    session.must("ROLLBACK");
+    EXPECT_EQ(session.transaction(), 'I');
   }
+  Connection session(weir_.conninfo());
+  session.must("BEGIN");
+  session.must("SET TRANSACTION READ ONLY");
+  EXPECT_GT(weir_.node_of(session, kRead), 0);
+  EXPECT_EQ(session.exec("INSERT INTO written(v) VALUES ('never')").sqlstate, "25006");
+  session.must("ROLLBACK");
 }
 
 TEST_F(RoutingTest, doubt_moves_a_read_only_transaction_or_fails_as_on_the_primary) {
@@ -257,9 +264,12 @@ TEST_F(RoutingTest, roles_hold_on_every_node) {
 
 TEST_F(RoutingTest, search_path_decides) {
   EXPECT_TRUE(on_standby(kRead));
-  client_.must("SET search_path = shadow, public");  // "plain" is a view there
-  EXPECT_TRUE(stays_on_primary(kRead));
-  EXPECT_EQ(client_.value(kRead), "shadow");
+  {
+    Connection session(weir_.conninfo());
+    session.must("SET search_path = shadow, public");  // "plain" is a view there
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(weir_.node_of(session, kRead), 0);
+    EXPECT_EQ(session.value(kRead), "shadow");
+  }
   client_.must("SET search_path = other, public");
   EXPECT_TRUE(weir_.reaches_standby(client_, kRead));
   EXPECT_EQ(client_.value(kRead), "other 1");
@@ -376,17 +386,18 @@ TEST(routing, weights) {
 
 TEST(routing, unsafe_texts_are_the_primarys) {
   Pgweir weir(Cluster::shared());
+  const std::string read = "SELECT v FROM plain WHERE id = 1";
+  for (const char* set : {"SET standard_conforming_strings = off", "SET client_encoding = 'SJIS'"}) {
+    Connection client(weir.conninfo());
+    ASSERT_TRUE(weir.reaches_standby(client, read));
+    client.must(set);
+    EXPECT_EQ(weir.node_of(client, read), 0);
+    EXPECT_EQ(client.value("SELECT E'a\\'b' FROM plain WHERE id = 1"), "a'b");
+    client.must("RESET ALL");
+    EXPECT_EQ(client.value(read), "row 1");
+  }
   Connection client(weir.conninfo());
-  ASSERT_TRUE(weir.reaches_standby(client, "SELECT v FROM plain WHERE id = 1"));
-  client.must("SET standard_conforming_strings = off");
-  EXPECT_EQ(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
-  EXPECT_EQ(client.value("SELECT 'a\\'b' FROM plain WHERE id = 1"), "a'b");
-  client.must("SET standard_conforming_strings = on");
-  EXPECT_GT(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
-  client.must("SET client_encoding = 'SJIS'");
-  EXPECT_EQ(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
-  client.must("RESET client_encoding");
-  EXPECT_GT(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
+  EXPECT_TRUE(weir.reaches_standby(client, read));
 }
 
 }  // namespace

@@ -154,7 +154,8 @@ Cluster::~Cluster() {
     if (servers_.at(static_cast<std::size_t>(node)).running()) kill_hard(node);
   }
   if (::testing::Test::HasFailure()) {
-    std::printf("servers of the test: %s\n", folder_.c_str());
+    std::printf("logs of the test's servers: %s\n", folder_.c_str());
+    for (int node = 0; node < kNodes; ++node) remove_folder(node_folder(folder_, node));
   } else {
     remove_folder(folder_);
   }

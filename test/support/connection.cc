@@ -28,7 +28,10 @@ Answer to_answer(const PGresult* result) {
   answer.detail = field(result, PG_DIAG_MESSAGE_DETAIL);
   answer.hint = field(result, PG_DIAG_MESSAGE_HINT);
   if (!answer.ok() && answer.message.empty()) answer.message = PQresultErrorMessage(result);
-  for (int column = 0; column < PQnfields(result); ++column) answer.columns.emplace_back(PQfname(result, column));
+  for (int column = 0; column < PQnfields(result); ++column) {
+    const char* name = PQfname(result, column);
+    answer.columns.emplace_back(name != nullptr ? name : "");  // the columns of a COPY have none
+  }
   for (int row = 0; row < PQntuples(result); ++row) {
     Row values;
     for (int column = 0; column < PQnfields(result); ++column) {

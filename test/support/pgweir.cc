@@ -58,7 +58,7 @@ Settings default_settings(const Cluster& cluster, const std::string& folder, int
 }  // namespace
 
 Pgweir::Pgweir(const Cluster& cluster, const Settings& changes, Unstarted)
-    : folder_(make_folder("w")), port_(reserve_port()), settings_(default_settings(cluster, folder_, port_)) {
+    : cluster_(cluster), folder_(make_folder("w")), port_(reserve_port()), settings_(default_settings(cluster, folder_, port_)) {
   for (const auto& [name, value] : changes) set(name, value);
   write_config();
   // A name of its own tells the processes of this instance from those of all others.
@@ -124,6 +124,11 @@ bool Pgweir::wait_ready(std::chrono::milliseconds patience) {
 void Pgweir::start() {
   launch();
   if (!wait_ready()) throw std::runtime_error("pgweir did not get ready:\n" + log());
+  for (int node = 0; node < kNodes; ++node) {
+    if (!cluster_.answers(node)) continue;
+    expect_soon("node seen", [&] { return logged("node " + std::to_string(node) + " (127.0.0.1:" + std::to_string(cluster_.port(node)) + ") is Up"); });
+  }
+  if (cluster_.answers(0)) expect_soon("primary seen", [&] { return logged("is the primary"); });
 }
 
 std::string Pgweir::socket_path() const { return folder_ + "/.s.PGSQL." + std::to_string(port_); }

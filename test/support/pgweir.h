@@ -39,6 +39,7 @@ class Pgweir {
   void launch();
   // Until the pid file is there. False if the process ended or did not get ready.
   bool wait_ready(std::chrono::milliseconds patience = kPatience);
+  // Until it is ready and has seen every node of the cluster that answers.
   void start();
 
   int port() const { return port_; }
@@ -85,6 +86,7 @@ class Pgweir {
   void write_config() const;
   void expect_clean_log() const;
 
+  const Cluster& cluster_;
   std::string folder_;
   std::string binary_;
   int port_ = 0;
