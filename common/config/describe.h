@@ -23,9 +23,8 @@ struct Item {
   std::string value;
   std::string description;
 };
-// The parameters as SHOW POOL_STATUS lists them: Pgpool-II's in its order, with raw values (booleans 0 and 1, choices as
-// numbers), then pgweir's own. Secrets are left out; the nodes are the
-// caller's to add.
+// The parameters as SHOW POOL_STATUS lists them: Pgpool-II's in its order, with raw values (booleans 0 and 1, choices
+// as numbers), then pgweir's own. Secrets are left out; the nodes are the caller's to add.
 std::vector<Item> pool_status_items(const Config& config);
 
 // The four texts that are kept in the tree; weir_describe writes them.

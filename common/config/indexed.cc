@@ -15,18 +15,37 @@ namespace weir::config {
 namespace {
 
 constexpr int kMaxNode = 127;
-constexpr std::string_view kBackend[] = {"backend_hostname",       "backend_port", "backend_weight",
-                                         "backend_data_directory", "backend_flag", "backend_application_name"};
-constexpr std::string_view kPerNode[] = {"health_check_timeout", "health_check_max_retries", "health_check_retry_delay",
-                                         "connect_timeout"};
-constexpr std::string_view kPerNodeLater[] = {"health_check_period", "health_check_user", "health_check_password",
-                                              "health_check_database"};
-constexpr std::string_view kWatchdog[] = {"hostname",           "wd_port",        "pgpool_port",     "pgweir_port",
-                                          "heartbeat_hostname", "heartbeat_port", "heartbeat_device"};
+using Part = NumberedParameter::Part;
+constexpr NumberedParameter kNumbered[] = {
+    {"backend_hostname", Part::Backend, "", "Host name or address of the server, or the directory of its Unix socket."},
+    {"backend_port", Part::Backend, "0", "Port of the server; 0: there is no such node."},
+    {"backend_weight", Part::Backend, "0", "Share of the reads, in relation to the other nodes' weights."},
+    {"backend_data_directory", Part::Backend, "", "Data directory of the server, for commands and online recovery."},
+    {"backend_flag", Part::Backend, "ALLOW_TO_FAILOVER",
+     "ALLOW_TO_FAILOVER or DISALLOW_TO_FAILOVER, and ALWAYS_PRIMARY for a node that is always taken as the primary; "
+     "with "
+     "| between."},
+    {"backend_application_name", Part::Backend, "",
+     "application_name with which the standby streams from the primary."},
+    {"health_check_timeout", Part::PerNode, "", "health_check_timeout of this node."},
+    {"health_check_max_retries", Part::PerNode, "", "health_check_max_retries of this node."},
+    {"health_check_retry_delay", Part::PerNode, "", "health_check_retry_delay of this node."},
+    {"connect_timeout", Part::PerNode, "", "connect_timeout of this node."},
+    {"health_check_period", Part::Later, "", "health_check_period of this node."},
+    {"health_check_user", Part::Later, "", "health_check_user of this node."},
+    {"health_check_password", Part::Later, "", "health_check_password of this node."},
+    {"health_check_database", Part::Later, "", "health_check_database of this node."},
+    {"hostname", Part::Later, "", "Host of a pgweir of the watchdog."},
+    {"wd_port", Part::Later, "9000", "Port of its watchdog."},
+    {"pgpool_port", Part::Later, "9999", "Its port for clients."},
+    {"heartbeat_hostname", Part::Later, "", "Address to which its heartbeats are sent."},
+    {"heartbeat_port", Part::Later, "9694", "Port to which its heartbeats are sent."},
+    {"heartbeat_device", Part::Later, "", "Network interface for its heartbeats."}};
 
-template <std::size_t N>
-bool in(const std::string_view (&names)[N], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+const NumberedParameter* find_numbered(std::string_view base) {
+  const auto* it = std::find_if(std::begin(kNumbered), std::end(kNumbered),
+                                [&](const NumberedParameter& numbered) { return numbered.name == base; });
+  return it == std::end(kNumbered) ? nullptr : it;
 }
 
 // "backend_port1" -> ("backend_port", 1); -1: no number at the end.
@@ -42,9 +61,11 @@ std::pair<std::string, int> split(std::string_view name) {
 
 }  // namespace
 
+std::span<const NumberedParameter> numbered_parameters() { return kNumbered; }
+
 bool Indexed::is_indexed(std::string_view name) {
   const auto [base, id] = split(name);
-  return id >= 0 && (in(kBackend, base) || in(kPerNode, base) || in(kPerNodeLater, base) || in(kWatchdog, base));
+  return id >= 0 && find_numbered(base) != nullptr;
 }
 
 std::string Indexed::nearest(std::string_view name) {
@@ -58,27 +79,28 @@ std::string Indexed::nearest(std::string_view name) {
     least = distance;
     best = known;
   };
-  for (std::string_view known : kBackend) consider(known, base);
-  for (std::string_view known : kPerNode) consider(known, base);
+  for (const NumberedParameter& numbered : kNumbered) consider(numbered.name, base);
   return best.empty() ? best : fmt::format("{}{}", best, id);
 }
 
 Indexed::Outcome Indexed::set(const std::string& name, const std::string& value, std::string& message) {
   const auto [base, id] = split(name);
-  if (!is_indexed(name)) {
-    if (in(kBackend, base) || in(kWatchdog, base)) {
-      message = fmt::format("needs the number of a node at its end, as {}0", base);
-      return Outcome::Bad;
-    }
-    return Outcome::Unknown;
+  const NumberedParameter* numbered = find_numbered(base);
+  if (numbered == nullptr) return Outcome::Unknown;
+  if (id < 0) {
+    message = fmt::format("needs the number of a node at its end, as {}0", base);
+    return Outcome::Bad;
   }
   if (id > kMaxNode) {
     message = fmt::format("node numbers go from 0 to {}", kMaxNode);
     return Outcome::Bad;
   }
-  // An empty one asks for nothing that is missing.
-  if (in(kWatchdog, base) || in(kPerNodeLater, base)) return value.empty() ? Outcome::Set : Outcome::Later;
-  return in(kBackend, base) ? set_backend(base, id, value, message) : set_override(base, id, value, message);
+  switch (numbered->part) {
+    case Part::Backend: return set_backend(base, id, value, message);
+    case Part::PerNode: return set_override(base, id, value, message);
+    case Part::Later: break;
+  }
+  return value.empty() ? Outcome::Set : Outcome::Later;  // an empty one asks for nothing that is missing
 }
 
 Indexed::Outcome Indexed::set_override(const std::string& base, int id, const std::string& value,

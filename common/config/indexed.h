@@ -2,12 +2,22 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "common/config/config.h"
 
 namespace weir::config {
+
+struct NumberedParameter {
+  enum class Part { Backend, PerNode, Later };
+  std::string_view name;  // without the number
+  Part part;
+  std::string_view default_text;  // PerNode: that of the parameter without a number
+  std::string_view documentation;
+};
+std::span<const NumberedParameter> numbered_parameters();
 
 class Indexed {
  public:
