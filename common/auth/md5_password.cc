@@ -2,32 +2,40 @@
 
 #include <openssl/evp.h>
 
-#include "common/base/check.h"
-
 namespace weir::auth {
 namespace {
 
-std::string md5_hex(std::string_view data) {
-  unsigned char digest[16];
+constexpr std::string_view kDigits = "0123456789abcdef";
+constexpr std::string_view kPrefix = "md5";
+
+std::optional<std::string> hashed(std::string_view a, std::string_view b) {
+  std::string data(a);
+  data.append(b);
+  unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
-  WEIR_CHECK(EVP_Digest(data.data(), data.size(), digest, &size, EVP_md5(), nullptr) == 1);
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned char octet : digest) {
-    hex += kDigits[octet >> 4U];
-    hex += kDigits[octet & 15U];
+  if (EVP_Digest(data.data(), data.size(), digest, &size, EVP_md5(), nullptr) != 1) return std::nullopt;
+  std::string text(kPrefix);
+  for (unsigned int i = 0; i < size; ++i) {
+    text += kDigits[digest[i] >> 4U];
+    text += kDigits[digest[i] & 15U];
   }
-  return hex;
+  return text;
 }
 
 }  // namespace
 
-std::string md5_hash(std::string_view password, std::string_view user) {
-  return "md5" + md5_hex(std::string(password) + std::string(user));
+bool is_md5_hash(std::string_view text) {
+  return text.size() == 35 && text.starts_with(kPrefix) &&
+         text.find_first_not_of(kDigits, kPrefix.size()) == std::string_view::npos;
 }
 
-std::string md5_response(std::string_view hash, std::string_view salt) {
-  return "md5" + md5_hex(std::string(hash.substr(3)) + std::string(salt));
+std::optional<std::string> md5_hash(std::string_view password, std::string_view user) {
+  return hashed(password, user);
+}
+
+std::optional<std::string> md5_response(std::string_view hash, std::string_view salt) {
+  if (!is_md5_hash(hash)) return std::nullopt;
+  return hashed(hash.substr(kPrefix.size()), salt);
 }
 
 }  // namespace weir::auth

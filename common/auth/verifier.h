@@ -1,7 +1,7 @@
-// A stored secret as pool_passwd and userlist.txt hold it: clear text (bare or TEXT...), an md5 hash, or a SCRAM verifier.
+// A stored secret as pool_passwd and userlist.txt hold it, text <-> parts: clear text (bare or TEXT...), an encrypted
+// one (AES...), an md5 hash, or a SCRAM verifier.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +16,8 @@ struct ScramVerifier {
   std::string salt;
   std::string stored_key;
   std::string server_key;
+
+  bool operator==(const ScramVerifier&) const = default;
 };
 
 std::optional<ScramVerifier> parse_scram_verifier(std::string_view text);
@@ -26,13 +28,17 @@ class Secret {
   enum class Kind { Plain, Md5, Scram };
 
   static Secret from_plain(std::string_view password);
-  // As written in a file. A text that begins like a hash but is none counts as clear text, as PostgreSQL does.
+  // As written in a file. A text that begins like a hash but is none counts as clear text, as PostgreSQL does; so does
+  // an encrypted one here.
   static Secret from_stored(std::string_view text);
+  // As from_stored, and decrypts AES... with the KEY of Pgpool-II's key file (its first line). An error tells what is
+  // wrong with such a secret, without showing it; everything else is a secret.
+  static Result<Secret> parse(std::string_view text, std::string_view key = {});
 
   Kind kind() const { return kind_; }
-  const std::string& plain() const { return text_; }       // kind Plain
-  const std::string& md5_hash() const { return text_; }    // kind Md5: "md5" and 32 hexadecimal digits
-  const ScramVerifier& scram() const { return scram_; }    // kind Scram
+  const std::string& plain() const { return text_; }     // kind Plain
+  const std::string& md5_hash() const { return text_; }  // kind Md5: "md5" and 32 hexadecimal digits
+  const ScramVerifier& scram() const { return scram_; }  // kind Scram
 
   // What a SCRAM login of the client revealed: with it pgweir can log in to a server that has the same verifier.
   void set_client_key(std::string key) { client_key_ = std::move(key); }
@@ -43,25 +49,6 @@ class Secret {
   std::string text_;
   ScramVerifier scram_;
   std::string client_key_;
-};
-
-// Salted passwords that were computed already: PBKDF2 costs milliseconds. One a process, bounded.
-class KeyCache {
- public:
-  struct Keys {
-    std::string client_key;
-    std::string server_key;
-    std::string stored_key;
-  };
-  // For SCRAM towards servers and clients: the keys of PASSWORD with SALT and ITERATIONS.
-  const Keys& keys(const std::string& password, const std::string& salt, int iterations);
-  // A verifier of pgweir's own for a clear-text password, with a random salt that stays the same.
-  const ScramVerifier& verifier(const std::string& user, const std::string& password);
-
- private:
-  static constexpr std::size_t kLimit = 10000;
-  std::map<std::string, Keys> keys_;
-  std::map<std::string, ScramVerifier> verifiers_;
 };
 
 }  // namespace weir::auth

@@ -25,8 +25,8 @@ struct BackendKeyData {
   std::int32_t pid = 0;
   Bytes key;  // 4 bytes, up to 256 since protocol 3.2
 };
-// Fields of ErrorResponse and NoticeResponse; those that the server did not send are empty. SEVERITY is the untranslated
-// one where the server sends it (since PostgreSQL 9.6).
+// Fields of ErrorResponse and NoticeResponse; those that the server did not send are empty. SEVERITY is the
+// untranslated one where the server sends it (since PostgreSQL 9.6).
 struct ErrorFields {
   std::string_view severity;
   std::string_view sqlstate;

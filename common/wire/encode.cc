@@ -171,7 +171,8 @@ void encode_parameter_description(std::string& out, std::span<const std::uint32_
   });
 }
 
-void encode_negotiate_protocol_version(std::string& out, std::int32_t minor, std::span<const std::string_view> options) {
+void encode_negotiate_protocol_version(std::string& out, std::int32_t minor,
+                                       std::span<const std::string_view> options) {
   message(out, 'v', [&](ByteWriter& writer) {
     writer.i32((3 << 16) | minor).i32(static_cast<std::int32_t>(options.size()));
     for (std::string_view option : options) writer.cstring(option);

@@ -1,5 +1,5 @@
-// Builds each message that pgweir originates, appended to OUT. Texts must not contain NUL where the message ends them by
-// one; lists have at most 32767 members. Towards servers first, then towards clients.
+// Builds each message that pgweir originates, appended to OUT. Texts must not contain NUL where the message ends them
+// by one; lists have at most 32767 members. Towards servers first, then towards clients.
 #pragma once
 
 #include <cstdint>

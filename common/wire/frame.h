@@ -1,5 +1,5 @@
-// Framing of the tagged messages: five bytes tell what a message is and how long; the body is never needed. Unknown tags
-// are values, not errors; a length that cannot be is a violation. No allocation, no state.
+// Framing of the tagged messages: five bytes tell what a message is and how long; the body is never needed. Unknown
+// tags are values, not errors; a length that cannot be is a violation. No allocation, no state.
 #pragma once
 
 #include <array>

@@ -1,8 +1,9 @@
-// The two sides of a SCRAM-SHA-256 exchange as step functions: text in, text out; no sockets. Channel binding is not
-// offered: a client that demands it is refused.
+// The server's side of a SCRAM-SHA-256 exchange as step functions: text in, text out; no sockets. Channel binding is
+// not offered: a client that demands it is refused. What the client calls itself in the exchange is not looked at
+// (libpq leaves it empty): the user of the startup packet counts.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,9 +12,10 @@
 
 namespace weir::auth {
 
+// Every error is FATAL and ends the exchange: 28P01 for a wrong proof, 08P01 or 0A000 for a wrong message.
 class ScramServer {
  public:
-  // MOCK: the user does not exist; the exchange is gone through and fails.
+  // MOCK: the user does not exist; the exchange is gone through and fails like one with a wrong password.
   ScramServer(ScramVerifier verifier, bool mock);
   // client-first-message -> server-first-message.
   Result<std::string> first(std::string_view message);
@@ -23,30 +25,18 @@ class ScramServer {
   const std::string& client_key() const { return client_key_; }
 
  private:
+  enum class State : std::uint8_t { Start, Challenged, Over };
+
+  Result<std::string> judge(std::string_view without_proof, std::string_view proof);
+
   ScramVerifier verifier_;
   bool mock_;
+  State state_ = State::Start;
   std::string gs2_header_;
   std::string client_first_bare_;
   std::string server_first_;
   std::string nonce_;
   std::string client_key_;
-};
-
-class ScramClient {
- public:
-  ScramClient(Secret secret, KeyCache& cache);
-  std::string first();
-  // server-first-message -> client-final-message.
-  Result<std::string> final(std::string_view message);
-  // server-final-message: does the server know the password, too?
-  Status verify(std::string_view message) const;
-
- private:
-  Secret secret_;
-  KeyCache& cache_;
-  std::string nonce_;
-  std::string auth_message_;
-  std::string server_key_;
 };
 
 }  // namespace weir::auth
