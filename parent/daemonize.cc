@@ -41,4 +41,11 @@ int daemonize() {
   return ends[1];
 }
 
+void release_standard_error() {
+  const int null = ::open("/dev/null", O_WRONLY);
+  if (null < 0) return;
+  ::dup2(null, 2);
+  ::close(null);
+}
+
 }  // namespace weir::parent

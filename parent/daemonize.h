@@ -7,4 +7,7 @@ namespace weir::parent {
 // not return.
 int daemonize();
 
+// Standard error goes to /dev/null, so that whoever started pgweir sees the end of it.
+void release_standard_error();
+
 }  // namespace weir::parent

@@ -38,6 +38,8 @@ int run(std::shared_ptr<const weir::config::Config> config, const weir::config::
     std::fprintf(stderr, "pgweir: %s\n", prepared.error().one_line().c_str());
     return 1;
   }
+  // From here on nobody may be left to read what a detached process writes: its log goes to syslog, or use -n.
+  if (!options.foreground) weir::parent::release_standard_error();
   for (const std::string& notice : outcome.notices) weir::log::info("{}", notice);
   return server.run();
 }
