@@ -212,8 +212,8 @@ constexpr std::string_view kPageHead = R"(
 
 The file has the form of a `pgpool.conf`: `name = value` (or `name value`), one a line, `#` begins a comment. A value is
 a bare word, a number with an optional unit, or a text in single quotes, in which `''` is a quote and a backslash takes
-the next character, `\n`, `\t`, `\r`, `\b`, `\f` or an octal number. `include 'file'` reads another file, relative to the
-one that it stands in, up to 10 deep. When a parameter comes twice the later one counts.
+the next character, `\n`, `\t`, `\r`, `\b`, `\f` or an octal number. `include 'file'` reads another file, relative to
+the one that it stands in, up to 10 deep. When a parameter comes twice the later one counts.
 
 - Times take `us`, `ms`, `s`, `min`, `h`, `d`; sizes `B`, `kB`, `MB`, `GB`, `TB`. Without a unit a number has the unit
   given below. A time that is not 0 is never rounded to 0. Whole numbers may be written `0x1F`.

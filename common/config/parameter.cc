@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "common/base/sqlstate.h"
@@ -39,6 +40,15 @@ std::string lower(std::string_view text) {
 }
 
 Status bad(std::string message) { return fail(make_error(sqlstate::kInvalidParameterValue, std::move(message))); }
+
+std::unordered_map<std::string, const Parameter*> index_of_names() {
+  std::unordered_map<std::string, const Parameter*> index;
+  for (const Parameter& parameter : kParameters) {
+    index.emplace(parameter.name, &parameter);
+    for (const std::string& alias : split_list(parameter.aliases, ',')) index.emplace(lower(alias), &parameter);
+  }
+  return index;
+}
 
 std::string words_of(const std::vector<Choice>& choices) {
   std::string text;
@@ -135,16 +145,9 @@ Status set_list(Config& config, const Parameter& parameter, std::string_view tex
 std::span<const Parameter> parameters() { return kParameters; }
 
 const Parameter* find_parameter(std::string_view name) {
-  const std::string wanted = lower(name);
-  for (const Parameter& parameter : kParameters) {
-    if (wanted == parameter.name) return &parameter;
-  }
-  for (const Parameter& parameter : kParameters) {
-    for (const std::string& alias : split_list(parameter.aliases, ',')) {
-      if (lower(alias) == wanted) return &parameter;
-    }
-  }
-  return nullptr;
+  static const std::unordered_map<std::string, const Parameter*> index = index_of_names();
+  const auto it = index.find(lower(name));
+  return it == index.end() ? nullptr : it->second;
 }
 
 std::string nearest_parameter(std::string_view name) {

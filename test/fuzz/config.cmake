@@ -1,0 +1,3 @@
+fuzz_target(config weir_config)
+fuzz_target(userlist weir_config)
+fuzz_target(units weir_config)
