@@ -4,33 +4,54 @@
 #include <sys/mman.h>
 
 #include <csignal>
-#include <cstddef>
 
 namespace weir::parser {
 namespace {
 
-// A term costs up to 2 KB of stack (measured with protobuf unpacking), and 64 KB of text have at most 32,768 of them:
-// sixteen times that.
-constexpr std::size_t kStackSize = std::size_t{1} << 30U;
-constexpr std::size_t kGuard = std::size_t{1} << 16U;
+constexpr std::size_t kGuard = std::size_t{64} << 10U; // more than one frame of the parser
 
-// The mapping lives as long as the thread: one for each call, since deep texts are rare and untouched pages cost nothing.
+// A mapping for each call: deep texts are rare, and untouched pages cost nothing.
 class Stack {
- public:
-  Stack() : base_(::mmap(nullptr, kStackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0)) {
-    if (base_ != MAP_FAILED) ::mprotect(base_, kGuard, PROT_NONE);
-  }
+public:
+  explicit Stack(std::size_t size)
+      : size_(size), base_(::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0)),
+        guarded_(base_ != MAP_FAILED && ::mprotect(base_, kGuard, PROT_NONE) == 0) {}
   ~Stack() {
-    if (base_ != MAP_FAILED) ::munmap(base_, kStackSize);
+    if (base_ != MAP_FAILED)
+      ::munmap(base_, size_);
   }
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
-  bool valid() const { return base_ != MAP_FAILED; }
-  void* bottom() const { return static_cast<std::byte*>(base_) + kGuard; }
-  std::size_t size() const { return kStackSize - kGuard; }
 
- private:
+  bool valid() const { return guarded_; }
+  void* bottom() const { return static_cast<std::byte*>(base_) + kGuard; }
+  std::size_t size() const { return size_ - kGuard; }
+
+private:
+  std::size_t size_;
   void* base_;
+  bool guarded_;
+};
+
+class Attributes {
+public:
+  Attributes() : valid_(pthread_attr_init(&attributes_) == 0) {}
+  ~Attributes() {
+    if (valid_)
+      pthread_attr_destroy(&attributes_);
+  }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+
+  bool set_stack(const Stack& stack) {
+    return valid_ && pthread_attr_setstack(&attributes_, stack.bottom(), stack.size()) == 0;
+  }
+  const pthread_attr_t* get() const { return &attributes_; }
+
+private:
+  pthread_attr_t attributes_{};
+  bool valid_;
 };
 
 void* entry(void* work) {
@@ -38,25 +59,30 @@ void* entry(void* work) {
   return nullptr;
 }
 
-}  // namespace
+} // namespace
 
-bool run_on_big_stack(const std::function<void()>& work) {
-  const Stack stack;
-  if (!stack.valid()) return false;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
-  bool started = pthread_attr_setstack(&attributes, stack.bottom(), stack.size()) == 0;
-  // Signals are for the thread that runs the event loop.
+bool run_on_stack(std::size_t size, const std::function<void()>& work) {
+  const Stack stack(size);
+  Attributes attributes;
+  if (!stack.valid() || !attributes.set_stack(stack))
+    return false;
+  // Signals are for the thread that runs the event loop: the new one inherits a mask that lets none
+  // through.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread{};
-  started = started && pthread_create(&thread, &attributes, entry, const_cast<std::function<void()>*>(&work)) == 0;
+  const bool started = pthread_create(&thread, attributes.get(), entry,
+                                      const_cast<std::function<void()>*>(&work)) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
-  if (started) pthread_join(thread, nullptr);
+  if (started)
+    pthread_join(thread, nullptr);
   return started;
 }
 
-}  // namespace weir::parser
+bool run_on_big_stack(const std::function<void()>& work) {
+  return run_on_stack(kBigStack, work);
+}
+
+} // namespace weir::parser

@@ -1,5 +1,6 @@
-// Everything that routing may ask about a statement *text*: plain values and names, no tree, nothing from a catalogue
-// and nothing from a session. Facts are immutable and cached by text, so they must never depend on anything else.
+// Everything that routing may ask about a statement *text*: plain values and names, no tree,
+// nothing from a catalogue and nothing from a session. Facts are immutable and cached by text, so
+// they must never depend on anything else.
 #pragma once
 
 #include <cstdint>
@@ -9,72 +10,74 @@
 
 namespace weir::parser {
 
-// What one statement is. `Unknown` is what could not be classified: it goes to the primary and is feared most.
+// What one statement is. `Unknown` is what could not be classified: it goes to the primary and is
+// feared most.
 enum class StatementKind : std::uint8_t {
-  Unknown,      // unparsable, too long, too deep
-  Empty,        // no statement at all (blanks, comments, a lone ';')
-  Select,       // SELECT, VALUES, TABLE, WITH ... SELECT
-  CopyToQuery,  // COPY (query) TO STDOUT
-  CopyOther,    // every other COPY
-  Show,         // SHOW name
-  Set,          // SET name, SET TIME ZONE, SET ROLE, ... (session or LOCAL), see `sets`
-  Reset,        // RESET name, RESET ALL
-  SetTransaction,  // SET TRANSACTION ..., applies to the open block only
+  Unknown,        // unparsable, too long, too deep
+  Empty,          // no statement at all (blanks, comments, a lone ';')
+  Select,         // SELECT, VALUES, TABLE, WITH ... SELECT
+  CopyToQuery,    // COPY (query) TO STDOUT
+  CopyOther,      // every other COPY
+  Show,           // SHOW name
+  Set,            // SET name, SET TIME ZONE, SET ROLE, ... (session or LOCAL), see `sets`
+  Reset,          // RESET name, RESET ALL
+  SetTransaction, // SET TRANSACTION ..., applies to the open block only
   Begin,
   Commit,
   Rollback,
   Savepoint,
   Release,
   RollbackTo,
-  TwoPhase,     // PREPARE TRANSACTION, COMMIT PREPARED, ROLLBACK PREPARED
+  TwoPhase, // PREPARE TRANSACTION, COMMIT PREPARED, ROLLBACK PREPARED
   Insert,
   Update,
   Delete,
   Merge,
-  Prepare,      // SQL-level PREPARE name
-  Execute,      // SQL-level EXECUTE name
-  Deallocate,   // DEALLOCATE name or ALL
+  Prepare,    // SQL-level PREPARE name
+  Execute,    // SQL-level EXECUTE name
+  Deallocate, // DEALLOCATE name or ALL
   DeclareCursor,
-  Fetch,        // FETCH, MOVE
+  Fetch, // FETCH, MOVE
   CloseCursor,
   Listen,
   Unlisten,
   Notify,
-  Discard,      // DISCARD ALL/PLANS/SEQUENCES/TEMP
+  Discard, // DISCARD ALL/PLANS/SEQUENCES/TEMP
   Lock,
   Explain,
   Call,
   Do,
   Load,
-  Vacuum,       // VACUUM, ANALYZE
-  Ddl,          // every CREATE/ALTER/DROP/GRANT/COMMENT/... that is not named here
-  OtherWrite,   // CLUSTER, REINDEX, CHECKPOINT, ... : primary, nothing else to know
-  PoolShow,     // SHOW POOL_NODES and its kin: answered by pgweir
+  Vacuum,     // VACUUM, ANALYZE
+  Ddl,        // every CREATE/ALTER/DROP/GRANT/COMMENT/... that is not named here
+  OtherWrite, // CLUSTER, REINDEX, CHECKPOINT, ... : primary, nothing else to know
+  PoolShow,   // SHOW POOL_NODES and its kin: answered by pgweir
 };
 
 // A possibly qualified name as written, folded as the grammar folds it (unquoted: lower case).
 struct Name {
-  std::string schema;  // empty: to be looked up along search_path
+  std::string schema; // empty: to be looked up along search_path
   std::string name;
   bool operator==(const Name&) const = default;
 };
 
 enum class SetScope : std::uint8_t { Session, Local };
 enum class SetAction : std::uint8_t {
-  Value,     // SET x TO ..., SET x = DEFAULT included
-  Reset,     // RESET x
-  ResetAll,  // RESET ALL
+  Value,    // SET x TO ..., SET x = DEFAULT included
+  Reset,    // RESET x
+  ResetAll, // RESET ALL
 };
 
-// One change of session state that this statement makes if it succeeds. Replaying `replay` on another connection of
-// the same session has the same effect there.
+// One change of session state that this statement makes if it succeeds. Replaying `replay` on
+// another connection of the same session has the same effect there.
 struct SetChange {
   SetScope scope = SetScope::Session;
   SetAction action = SetAction::Value;
-  std::string parameter;  // canonical lower-case name; "role", "session_authorization", "session_characteristics" and
-                          // "timezone" for the odd forms; empty with ResetAll
-  std::string replay;     // the SQL text of this single statement (without trailing ';')
-  std::string literal;    // the value, if it is one plain string/number/word; else empty
+  std::string
+      parameter; // canonical lower-case name; "role", "session_authorization",
+                 // "session_characteristics" and "timezone" for the odd forms; empty with ResetAll
+  std::string replay;  // the SQL text of this single statement (without trailing ';')
+  std::string literal; // the value, if it is one plain string/number/word; else empty
   bool has_literal = false;
 };
 
@@ -84,52 +87,69 @@ enum class Tristate : std::uint8_t { Unset, No, Yes };
 struct TransactionModes {
   Tristate read_only = Tristate::Unset;
   Tristate deferrable = Tristate::Unset;
-  enum class Isolation : std::uint8_t { Unset, ReadCommitted, RepeatableRead, Serializable } isolation = Isolation::Unset;
-  bool chain = false;  // AND CHAIN
+  enum class Isolation : std::uint8_t {
+    Unset,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable
+  } isolation = Isolation::Unset;
+  bool chain = false; // AND CHAIN
 };
 
 // One statement of the text.
 struct Statement {
   StatementKind kind = StatementKind::Unknown;
 
-  // Relations read (FROM, sub-selects, CTE bodies; names of CTEs in scope are left out) and relations written.
+  // Relations read (FROM, sub-selects, CTE bodies; names of CTEs in scope are left out) and
+  // relations written: targets of INSERT and the like, of INTO and COPY FROM, and those that DDL,
+  // LOCK, VACUUM or TRUNCATE work on. What DDL names beside (LIKE, INHERITS, a view's query), and
+  // what REINDEX, CLUSTER and REFRESH name, counts as read. No aliases.
   std::vector<Name> relations;
   std::vector<Name> written_relations;
-  // Functions called, operators other than by plain built-in syntax, and types named in casts. Names only.
+  // Functions called (table samplers included), operators, and types named in casts. Names only,
+  // each once; those that the grammar itself puts in have schema pg_catalog (EXTRACT, int).
   std::vector<Name> functions;
-  std::vector<Name> operators;  // each distinct operator name used, schema if OPERATOR(s.op)
-  std::vector<Name> types;      // named in casts, typed literals, column definition lists; "int4", "text", ...
+  std::vector<Name> operators; // each distinct operator name used, schema if OPERATOR(s.op)
+  std::vector<Name>
+      types; // named in casts, typed literals, column definition lists; "int4", "text", ...
 
   // What makes even a SELECT no plain read:
-  bool row_locks = false;          // FOR UPDATE / NO KEY UPDATE / SHARE / KEY SHARE anywhere
-  bool modifying_cte = false;      // INSERT/UPDATE/DELETE/MERGE in a WITH anywhere
-  bool select_into = false;
-  bool creates_temp = false;       // CREATE TEMP ..., SELECT INTO TEMP, or a name in pg_temp
-  bool mentions_temp = false;      // pg_temp named anywhere (schema, search_path value, ...)
-  bool now_like = false;           // now(), CURRENT_TIMESTAMP, transaction ids, pids: fixes a transaction to its node
-  bool no_transaction_block = false;  // VACUUM, CREATE DATABASE, ... CONCURRENTLY: refused by the server inside a block
-  bool opaque_effects = false;     // DO, CALL, LOAD, set_config with non-literals, ...: session state may change in ways
-                                   // the text does not tell
-  bool with_hold = false;          // DECLARE ... WITH HOLD
-  bool all = false;                // DEALLOCATE ALL, CLOSE ALL, DISCARD ALL, UNLISTEN *
+  bool row_locks = false;     // FOR UPDATE / NO KEY UPDATE / SHARE / KEY SHARE anywhere
+  bool modifying_cte = false; // INSERT/UPDATE/DELETE/MERGE in a WITH anywhere
+  bool select_into = false;   // SELECT INTO, CREATE TABLE AS, CREATE MATERIALIZED VIEW
+  bool creates_temp = false;  // CREATE TEMP ..., SELECT INTO TEMP, or a name in pg_temp
+  bool mentions_temp = false; // pg_temp named anywhere (schema, search_path value, ...)
+  bool now_like =
+      false; // now(), CURRENT_TIMESTAMP, transaction ids, pids: fixes a transaction to its node
+  bool no_transaction_block =
+      false; // VACUUM, CREATE DATABASE, ... CONCURRENTLY: refused by the server inside a
+             // block; also what may be (CALL and DO that end transactions, REINDEX, CLUSTER)
+  bool opaque_effects = false; // DO, CALL, LOAD, set_config with non-literals, ...: session state
+                               // may change in ways the text does not tell
+  bool with_hold = false; // DECLARE ... WITH HOLD
+  bool all = false;       // DEALLOCATE ALL, CLOSE ALL, DISCARD ALL, UNLISTEN *
 
-  TransactionModes transaction;    // Begin, SetTransaction, Commit/Rollback (chain)
-  std::string identifier;          // savepoint, prepared statement, cursor, channel or SHOW parameter (lower case)
-  std::vector<SetChange> sets;     // Set, Reset, and literal set_config(…) calls of a Select
+  TransactionModes transaction; // Begin, SetTransaction, Commit/Rollback (chain)
+  std::string
+      identifier; // savepoint, gid, prepared statement, cursor or channel as the grammar folds it;
+                  // setting of SHOW, SET, RESET in lower case; what DISCARD discards
+  std::vector<SetChange> sets; // Set, Reset, and literal set_config(…) calls of a Select
 };
 
-// Hints of /*NO LOAD BALANCE*/ and /*pgweir: ...*/ at the start of the text (contract, "Hints in SQL").
+// Hints of /*NO LOAD BALANCE*/ and /*pgweir: ...*/ at the start of the text (contract, "Hints in
+// SQL").
 struct Hint {
   enum class Kind : std::uint8_t { None, NoLoadBalance, Primary, Standby, Node } kind = Kind::None;
   int node = -1;
 };
 
 struct StatementFacts {
-  std::vector<Statement> statements;  // in order; one of kind Empty if there is none; one Unknown if unparsable
+  std::vector<Statement>
+      statements; // in order; one of kind Empty if there is none; one Unknown if unparsable
   Hint hint;
-  // Facts that hang on a literal (regclass casts, set_config, nextval, ...): valid for the exact text only, never to be
-  // shared between look-alikes.
+  // Facts that hang on a literal (regclass casts, set_config, nextval, ...): valid for the exact
+  // text only, never to be shared between look-alikes.
   bool exact_text_only = false;
 };
 
-}  // namespace weir::parser
+} // namespace weir::parser

@@ -1,59 +1,162 @@
 #include "parser/facts_cache.h"
 
+#include <cstring>
+
+#include "common/base/random.h"
 #include "parser/classify.h"
 #include "parser/fingerprint.h"
+#include "parser/lexical.h"
 
 namespace weir::parser {
+namespace {
 
-std::shared_ptr<const Entry> FactsCache::Table::find(std::string_view text) {
+std::uint64_t load(const char* from, std::size_t count) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, from, count);
+  return word;
+}
+
+// Both halves of the product of two words.
+std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
+  const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+}
+
+constexpr std::uint64_t kOdd1 = 0x9e3779b97f4a7c15ULL;
+constexpr std::uint64_t kOdd2 = 0xd6e8feb86659fd93ULL;
+
+std::size_t bytes_of(const std::vector<Name>& names) {
+  std::size_t bytes = names.capacity() * sizeof(Name);
+  for (const Name& name : names)
+    bytes += name.name.capacity() + name.schema.capacity();
+  return bytes;
+}
+
+std::size_t bytes_of(const Entry& entry) {
+  std::size_t bytes = sizeof(Entry) + entry.facts.statements.capacity() * sizeof(Statement);
+  for (const Statement& statement : entry.facts.statements) {
+    bytes += bytes_of(statement.relations) + bytes_of(statement.written_relations) +
+             bytes_of(statement.functions) + bytes_of(statement.operators) +
+             bytes_of(statement.types) + statement.identifier.capacity();
+    for (const SetChange& change : statement.sets) {
+      bytes += sizeof(SetChange) + change.parameter.capacity() + change.replay.capacity() +
+               change.literal.capacity();
+    }
+  }
+  return bytes;
+}
+
+// Is there anything that a client may vary?
+bool has_literal(std::string_view text) {
+  Lexer lexer(text);
+  for (Token token = lexer.next(); token.kind != TokenKind::End; token = lexer.next()) {
+    if (token.kind == TokenKind::Number || token.kind == TokenKind::String ||
+        token.kind == TokenKind::Broken)
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+std::size_t FactsCache::Hash::operator()(std::string_view text) const {
+  const char* at = text.data();
+  std::size_t left = text.size();
+  // No factor is known outside, so that no text can make one zero and hide what stands before it.
+  const std::uint64_t other = fold(seed, kOdd2);
+  std::uint64_t hash = seed ^ (left * kOdd1);
+  for (; left >= 16; at += 16, left -= 16)
+    hash = fold(load(at, 8) ^ hash, load(at + 8, 8) ^ other);
+  if (left >= 8) {
+    hash = fold(load(at, 8) ^ hash, load(at + left - 8, 8) ^ other);
+  } else if (left > 0) {
+    hash = fold(load(at, left) ^ hash, other);
+  }
+  return static_cast<std::size_t>(fold(hash ^ kOdd2, kOdd1));
+}
+
+FactsCache::Table::Table(std::size_t max_entries, std::size_t max_bytes, std::uint64_t seed)
+    : max_entries_(max_entries), max_bytes_(max_bytes), index_(0, Hash{seed}) {}
+
+const std::shared_ptr<const Entry>* FactsCache::Table::find(std::string_view text) {
   const auto it = index_.find(text);
-  if (it == index_.end()) return nullptr;
-  if (it->second != lines_.begin()) lines_.splice(lines_.begin(), lines_, it->second);
-  return it->second->entry;
+  if (it == index_.end())
+    return nullptr;
+  if (it->second != lines_.begin())
+    lines_.splice(lines_.begin(), lines_, it->second);
+  return &it->second->entry;
 }
 
 void FactsCache::Table::insert(std::string_view text, std::shared_ptr<const Entry> entry) {
-  lines_.push_front({std::string(text), std::move(entry)});
-  bytes_ += text.size() + 512;  // the facts are of about that size
-  index_.insert_or_assign(std::string_view(lines_.front().text), lines_.begin());
-  while (lines_.size() > max_entries_ || (bytes_ > max_bytes_ && lines_.size() > 1)) {
-    index_.erase(std::string_view(lines_.back().text));
-    bytes_ -= lines_.back().text.size() + 512;
-    lines_.pop_back();
+  if (const auto it = index_.find(text); it != index_.end()) {
+    const auto line = it->second;
+    index_.erase(it);
+    bytes_ -= line->bytes;
+    lines_.erase(line);
   }
+  constexpr std::size_t kOverhead = 96; // of the list's node and the index
+  const std::size_t bytes = sizeof(Line) + kOverhead + text.size() + bytes_of(*entry);
+  if (bytes > max_bytes_ || max_entries_ == 0)
+    return;
+  lines_.push_front({std::string(text), std::move(entry), bytes});
+  bytes_ += bytes;
+  index_.emplace(std::string_view(lines_.front().text), lines_.begin());
+  while (lines_.size() > max_entries_ || bytes_ > max_bytes_)
+    drop_last();
 }
 
-FactsCache::FactsCache(std::size_t max_entries, std::size_t max_bytes) : exact_(max_entries, max_bytes), skeletons_(max_entries, max_bytes) {}
+void FactsCache::Table::drop_last() {
+  index_.erase(std::string_view(lines_.back().text));
+  bytes_ -= lines_.back().bytes;
+  lines_.pop_back();
+}
+
+FactsCache::FactsCache(std::size_t max_entries, std::size_t max_bytes)
+    : hash_{secure_random_u64()}, exact_(max_entries, max_bytes, hash_.seed),
+      skeletons_(max_entries, max_bytes, hash_.seed),
+      hangs_on_literals_(std::make_shared<Entry>()) {}
+
+bool FactsCache::seen_before(std::string_view text) {
+  const std::uint64_t hash = hash_(text);
+  std::uint64_t& slot = sighted_[hash % sighted_.size()];
+  if (slot == hash)
+    return true;
+  slot = hash;
+  return false;
+}
 
 std::shared_ptr<const Entry> FactsCache::get(std::string_view text) {
-  if (auto hit = exact_.find(text)) {
-    ++counters_.exact;
-    return hit;
-  }
-  const bool short_enough = text.size() <= kMaxText;
-  const bool blind = short_enough && skeleton(text, scratch_);
+  const bool kept = text.size() <= kMaxText;
+  std::string_view key;
   bool marked = false;
-  if (blind) {
-    // A text whose facts hang on its literals has an empty mark here: it is looked at as it is.
-    if (auto hit = skeletons_.find(scratch_)) {
-      if (!hit->facts.statements.empty()) {
-        ++counters_.skeletons;
-        return hit;
-      }
-      marked = true;
+  if (kept) {
+    if (const auto* hit = exact_.find(text)) {
+      ++counters_.exact;
+      return *hit;
     }
+    key = skeleton(text, scratch_);
+    const auto* hit = key.empty() ? nullptr : skeletons_.find(key);
+    if (hit != nullptr && *hit != hangs_on_literals_) {
+      ++counters_.skeletons;
+      return *hit;
+    }
+    marked = hit != nullptr;
   }
   ++counters_.misses;
   auto entry = std::make_shared<Entry>();
   entry->facts = classify(text);
-  if (!short_enough) return entry;
-  if (blind && !entry->facts.exact_text_only) {
-    skeletons_.insert(scratch_, entry);
-  } else {
-    if (blind && !marked) skeletons_.insert(scratch_, std::make_shared<Entry>());
-    exact_.insert(text, entry);
+  if (!kept)
+    return entry;
+  if (!key.empty() && !entry->facts.exact_text_only) {
+    skeletons_.insert(key, entry);
+    return entry;
   }
+  if (!key.empty() && !marked)
+    skeletons_.insert(key, hangs_on_literals_);
+  // A text with literals that can't be taken out may never come again.
+  if (entry->facts.exact_text_only || !has_literal(text) || seen_before(text))
+    exact_.insert(text, entry);
   return entry;
 }
 
-}  // namespace weir::parser
+} // namespace weir::parser

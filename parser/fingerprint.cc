@@ -1,115 +1,251 @@
 #include "parser/fingerprint.h"
 
 #include <array>
+#include <cstdint>
+#include <cstring>
 
+#include "parser/hints.h"
+#include "parser/lexical.h"
 #include "parser/names.h"
 
 namespace weir::parser {
 namespace {
 
-enum Class : unsigned char { kOther, kWord, kDigit, kQuote, kDouble, kDollar, kDash, kSlash };
+enum Class : std::uint8_t { kOther, kWord, kDigit, kQuote, kName, kDollar, kDash, kSlash };
 
-constexpr std::array<unsigned char, 256> classes() {
-  std::array<unsigned char, 256> table{};
-  for (int c = 0; c < 256; ++c) {
+constexpr std::array<std::uint8_t, 256> classes() {
+  std::array<std::uint8_t, 256> table{};
+  for (std::size_t c = 0; c < 256; ++c) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
-    table[static_cast<std::size_t>(c)] = letter ? kWord : (c >= '0' && c <= '9') ? kDigit : kOther;
+    table[c] = letter ? kWord : (c >= '0' && c <= '9') ? kDigit : kOther;
   }
   table['\''] = kQuote;
-  table['"'] = kDouble;
+  table['"'] = kName;
   table['$'] = kDollar;
   table['-'] = kDash;
   table['/'] = kSlash;
   return table;
 }
 
-constexpr std::array<unsigned char, 256> kClasses = classes();
+constexpr std::array<std::uint8_t, 256> kClasses = classes();
 
-Class class_of(char c) { return static_cast<Class>(kClasses[static_cast<unsigned char>(c)]); }
-
-}  // namespace
-
-bool skeleton(std::string_view text, std::string& out) {
-  out.clear();
-  bool found = false;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const char c = text[i];
-    switch (class_of(c)) {
-      case kWord: {
-        const std::size_t start = i;
-        while (i < text.size() && (class_of(text[i]) == kWord || class_of(text[i]) == kDigit || text[i] == '$')) ++i;
-        if (i < text.size() && text[i] == '\'') return false;  // E'', B'', X'', N'', U&'': or a typed literal glued on
-        out.append(text, start, i - start);
-        break;
-      }
-      case kDigit: {
-        // Digits, a point, an exponent: whatever hangs together. A letter behind it makes the text odd.
-        while (i < text.size() && (class_of(text[i]) == kDigit || text[i] == '.')) ++i;
-        if (i < text.size() && (class_of(text[i]) == kWord || text[i] == '$')) return false;
-        out += '0';
-        found = true;
-        break;
-      }
-      case kQuote: {
-        const std::size_t start = ++i;
-        while (true) {
-          const std::size_t end = text.find('\'', i);
-          if (end == std::string_view::npos) return false;
-          i = end + 1;
-          if (i < text.size() && text[i] == '\'') {
-            ++i;
-            continue;
-          }
-          break;
-        }
-        const std::string_view literal = text.substr(start, i - 1 - start);
-        // Words that mean something, and anything with a backslash, are looked at as they are.
-        if (is_date_word(literal) || contains_temp(literal) || literal.find('\\') != std::string_view::npos) return false;
-        out += "''";
-        found = true;
-        break;
-      }
-      case kDouble: {
-        const std::size_t end = text.find('"', i + 1);
-        if (end == std::string_view::npos) return false;
-        out.append(text, i, end + 1 - i);
-        i = end + 1;
-        break;
-      }
-      case kDollar: {
-        // $1 is a parameter; everything else with a dollar is a dollar quote.
-        if (i + 1 >= text.size() || class_of(text[i + 1]) != kDigit) return false;
-        out += c;
-        ++i;
-        while (i < text.size() && class_of(text[i]) == kDigit) out += text[i++];
-        break;
-      }
-      case kDash:
-        if (i + 1 < text.size() && text[i + 1] == '-') return false;
-        out += c;
-        ++i;
-        break;
-      case kSlash:
-        if (i + 1 < text.size() && text[i + 1] == '*') {
-          if (i != 0) return false;  // a comment at the start may be a hint: kept as it is
-          const std::size_t end = text.find("*/", 2);
-          if (end == std::string_view::npos || text.substr(2, end - 2).find("/*") != std::string_view::npos) return false;
-          out.append(text, 0, end + 2);
-          i = end + 2;
-          break;
-        }
-        out += c;
-        ++i;
-        break;
-      case kOther:
-        if (c == '&' && !out.empty() && i > 0 && (text[i - 1] == 'U' || text[i - 1] == 'u')) return false;
-        out += c;
-        ++i;
-        break;
-    }
-  }
-  return found;
+Class class_of(char c) {
+  return static_cast<Class>(kClasses[static_cast<unsigned char>(c)]);
 }
 
-}  // namespace weir::parser
+// The grammar asks in places for a number that fits an int: those and all others have a placeholder
+// each.
+constexpr char kInteger = '0';
+constexpr char kNumber = '9';
+
+bool fits_int(const char* from, const char* to) {
+  while (from != to && *from == '0')
+    ++from;
+  constexpr char kLargest[] = "2147483647";
+  constexpr std::ptrdiff_t kDigits = sizeof kLargest - 1;
+  return to - from < kDigits || (to - from == kDigits && std::memcmp(from, kLargest, kDigits) <= 0);
+}
+
+// Copies the text piece by piece. Each step is at a byte of its class, moves on, and is false where
+// the text is odd. No piece grows, so OUT needs the room of the text and of the mark.
+class Copier {
+public:
+  Copier(std::string_view text, char* out)
+      : at_(text.data()), begin_(at_), end_(at_ + text.size()), out_(out) {}
+
+  // A comment before the statement may be a hint, and that is all it can be.
+  void lead() {
+    if (at_ == end_ || (!is_blank(*at_) && *at_ != '/' && *at_ != '-'))
+      return;
+    const Lead lead = read_lead({at_, static_cast<std::size_t>(end_ - at_)});
+    at_ += lead.length;
+    begin_ = at_;
+    if (lead.hint.kind == Hint::Kind::None)
+      return;
+    *out_++ = '\x01';
+    *out_++ = static_cast<char>('a' + static_cast<int>(lead.hint.kind));
+    *out_++ = static_cast<char>(' ' + (lead.hint.node + 1) / 64);
+    *out_++ = static_cast<char>(' ' + (lead.hint.node + 1) % 64);
+  }
+
+  bool run() {
+    while (at_ != end_) {
+      switch (class_of(*at_)) {
+      case kOther:
+        if (*at_ == '\0' || *at_ == '\x01')
+          return false;
+        *out_++ = *at_++;
+        break;
+      case kWord:
+        if (!word())
+          return false;
+        break;
+      case kDigit:
+        if (!number())
+          return false;
+        break;
+      case kQuote:
+        if (!string())
+          return false;
+        break;
+      case kName:
+        if (!name())
+          return false;
+        break;
+      case kDollar:
+        if (!parameter())
+          return false;
+        break;
+      case kDash:
+      case kSlash:
+        if (!operator_or_comment())
+          return false;
+        break;
+      }
+    }
+    return found_;
+  }
+
+  char* out() const { return out_; }
+
+private:
+  bool word() {
+    const char* start = at_;
+    do {
+      *out_++ = *at_++;
+    } while (at_ != end_ && (class_of(*at_) == kWord || class_of(*at_) == kDigit || *at_ == '$'));
+    // E'', B'', X'', N'' or a typed literal glued on.
+    if (at_ != end_ && *at_ == '\'')
+      return false;
+    // FLOAT(24) and FLOAT(25) are different types.
+    constexpr std::string_view kFloat = "float";
+    return static_cast<std::size_t>(at_ - start) != kFloat.size() ||
+           lower({start, kFloat.size()}) != kFloat;
+  }
+
+  bool number() {
+    const char* start = at_;
+    bool integer = true;
+    digits();
+    const char* digits_end = at_;
+    if (at_ != end_ && *at_ == '.') {
+      integer = false;
+      if (++at_ != end_ && *at_ == '.')
+        return false;
+      digits();
+    }
+    if (at_ != end_ && (*at_ == 'e' || *at_ == 'E')) {
+      integer = false;
+      ++at_;
+      if (at_ != end_ && (*at_ == '+' || *at_ == '-'))
+        ++at_;
+      if (at_ == end_ || class_of(*at_) != kDigit)
+        return false;
+      digits();
+    }
+    if (at_ != end_ && (class_of(*at_) == kWord || *at_ == '$'))
+      return false;
+    *out_++ = integer && fits_int(start, digits_end) ? kInteger : kNumber;
+    found_ = true;
+    return true;
+  }
+
+  bool string() {
+    // A string behind a string continues it (across lines); U& in front gives backslashes a
+    // meaning.
+    const char* before = out_;
+    while (before != out_begin_ && is_blank(before[-1]))
+      --before;
+    if (before != out_begin_ && before[-1] == '\'')
+      return false;
+    if (unicode_prefix())
+      return false;
+    const char* start = ++at_;
+    while (true) {
+      at_ = static_cast<const char*>(std::memchr(at_, '\'', static_cast<std::size_t>(end_ - at_)));
+      if (at_ == nullptr)
+        return false;
+      ++at_;
+      if (at_ == end_ || *at_ != '\'')
+        break;
+      ++at_;
+    }
+    const std::string_view literal(start, static_cast<std::size_t>(at_ - 1 - start));
+    if (literal.find('\0') != std::string_view::npos || has_date_word(literal) ||
+        contains_temp(literal))
+      return false;
+    *out_++ = '\'';
+    *out_++ = '\'';
+    found_ = true;
+    return true;
+  }
+
+  bool name() {
+    if (unicode_prefix())
+      return false;
+    const auto* end =
+        at_ + 1 == end_ ? nullptr
+                        : static_cast<const char*>(
+                              std::memchr(at_ + 1, '"', static_cast<std::size_t>(end_ - at_ - 1)));
+    if (end == nullptr)
+      return false;
+    const auto length = static_cast<std::size_t>(end + 1 - at_);
+    std::memcpy(out_, at_, length);
+    out_ += length;
+    at_ += length;
+    return true;
+  }
+
+  // $1; everything else with a dollar is a dollar quote.
+  bool parameter() {
+    *out_++ = *at_++;
+    if (at_ == end_ || class_of(*at_) != kDigit)
+      return false;
+    while (at_ != end_ && class_of(*at_) == kDigit)
+      *out_++ = *at_++;
+    return true;
+  }
+
+  bool operator_or_comment() {
+    const std::size_t rest = static_cast<std::size_t>(end_ - at_);
+    if (rest > 1 && ((*at_ == '-' && at_[1] == '-') || (*at_ == '/' && at_[1] == '*'))) {
+      bool closed = false;
+      at_ += comment_length({at_, rest}, closed);
+      *out_++ = ' ';
+      return closed;
+    }
+    *out_++ = *at_++;
+    return true;
+  }
+
+  void digits() {
+    while (at_ != end_ && class_of(*at_) == kDigit)
+      ++at_;
+  }
+  bool unicode_prefix() const {
+    return at_ - begin_ >= 2 && at_[-1] == '&' && (at_[-2] == 'U' || at_[-2] == 'u');
+  }
+
+  const char* at_;
+  const char* begin_;
+  const char* end_;
+  char* out_;
+  const char* out_begin_ = out_;
+  bool found_ = false;
+};
+
+constexpr std::size_t kMark = 4;
+
+} // namespace
+
+std::string_view skeleton(std::string_view text, std::string& buffer) {
+  if (buffer.size() < text.size() + kMark)
+    buffer.resize(text.size() + kMark);
+  Copier copier(text, buffer.data());
+  copier.lead();
+  if (!copier.run())
+    return {};
+  return {buffer.data(), static_cast<std::size_t>(copier.out() - buffer.data())};
+}
+
+} // namespace weir::parser

@@ -129,17 +129,21 @@ constexpr std::pair<std::string_view, StatementKind> kKinds[] = {
 };
 
 const std::pair<std::string_view, StatementKind>* find(std::string_view node) {
-  const auto* it = std::lower_bound(std::begin(kKinds), std::end(kKinds), node, [](const auto& row, std::string_view name) { return row.first < name; });
+  const auto* it =
+      std::lower_bound(std::begin(kKinds), std::end(kKinds), node,
+                       [](const auto& row, std::string_view name) { return row.first < name; });
   return it != std::end(kKinds) && it->first == node ? it : nullptr;
 }
 
-}  // namespace
+} // namespace
 
 StatementKind statement_kind(std::string_view node) {
   const auto* row = find(node);
   return row != nullptr ? row->second : StatementKind::Unknown;
 }
 
-bool knows_statement(std::string_view node) { return find(node) != nullptr; }
+bool knows_statement(std::string_view node) {
+  return find(node) != nullptr;
+}
 
-}  // namespace weir::parser
+} // namespace weir::parser
