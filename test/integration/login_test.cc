@@ -65,9 +65,9 @@ TEST_F(LoginTest, md5_hash_in_pool_passwd_serves_md5_roles) {
 }
 
 TEST_F(LoginTest, pgbouncers_userlist) {
-  Pgweir weir(cluster_);
+  Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
   weir.add_file("pool_passwd", "\"weir_scram\" \"scram secret\"\n; a comment\n\"weir_md5\" \"md5 secret\"\n");
-  weir.reload();
+  weir.start();
   EXPECT_EQ(login(weir, "weir_scram", "scram secret"), "in");
   EXPECT_EQ(login(weir, "weir_md5", "md5 secret"), "in");
 }

@@ -65,6 +65,7 @@ TEST_F(PoolingTest, connections_are_reused) {
     auto client = connect(weir);
     pids.insert(client->value(kWrite));
     client.reset();
+    wait_idle();
   }
   EXPECT_EQ(pids.size(), 1U);
   EXPECT_EQ(backends(0), 1);
@@ -216,12 +217,17 @@ TEST_F(PoolingTest, an_open_transaction_ends_with_its_client) {
 
 TEST_F(PoolingTest, unlike_startup_parameters_do_not_share_and_the_oldest_gives_way) {
   Pgweir weir(cluster_, {{"num_init_children", "1"}, {"max_pool", "2"}});
-  const auto visit = [&](const std::string& options) { return connect(weir, options)->value("SELECT pg_backend_pid()"); };
+  const auto visit = [&](const std::string& options) {
+    const std::string pid = connect(weir, options)->value("SELECT pg_backend_pid()");
+    wait_idle();
+    return pid;
+  };
   const std::string plain = visit("");
   // SET cannot change this one, so it is part of the key.
   const std::string special = visit("options='-c ignore_system_indexes=on'");
   EXPECT_NE(special, plain);
   EXPECT_EQ(connect(weir, "options='-c ignore_system_indexes=on'")->value("SHOW ignore_system_indexes"), "on");
+  wait_idle();
   EXPECT_EQ(visit(""), plain);
   // A third key has no room: the connection that was used longest ago goes.
   const std::string third = visit("options='-c local_preload_libraries='");

@@ -24,6 +24,11 @@ def main():
     show(conn.encoding, conn.server_version, conn.get_parameter_status("DateStyle"))
     conn.autocommit = True
     cur = conn.cursor()
+    reads = []
+    for i in range(200):
+        cur.execute("SELECT v FROM public.plain WHERE id = %s", (i % 100 + 1,))
+        reads += cur.fetchone()
+    show(len(reads), reads[:3])
     cur.execute(f"SET client_min_messages = warning; DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; RESET client_min_messages")
     cur.execute(f"CREATE SCHEMA {SCHEMA}; SET search_path = {SCHEMA}, public")
     cur.execute("CREATE TABLE t (id serial PRIMARY KEY, v text, d date, a text[])")
@@ -83,6 +88,11 @@ def main():
     conn.reset()
     conn.autocommit = True
     attempt("path is reset", cur, "SHOW search_path")
+    reads = []
+    for i in range(200):
+        cur.execute("SELECT v FROM public.plain WHERE id = %s", (i % 100 + 1,))
+        reads += cur.fetchone()
+    show(len(reads), reads[:3])
     cur.execute(f"SET client_min_messages = warning; DROP SCHEMA {SCHEMA} CASCADE")
     conn.close()
 
