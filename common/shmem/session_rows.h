@@ -8,28 +8,33 @@
 
 namespace weir::shmem {
 
-// What a client is doing, as SHOW tells it.
-enum class ClientActivity : std::uint8_t { Connecting, Idle, Active, Waiting };
-BOOST_DESCRIBE_ENUM(ClientActivity, Connecting, Idle, Active, Waiting)
-
-// What a client in ClientActivity::Waiting waits for.
-enum class WaitReason : std::uint8_t { None, Backend, Primary };
-BOOST_DESCRIBE_ENUM(WaitReason, None, Backend, Primary)
+// Where a client's connection is in its life. The same numbers as the child's ClientState.
+enum class ClientPhase : std::uint8_t {
+  Startup,
+  Idle,
+  AwaitBackend,
+  AwaitPrimary,
+  Preparing,
+  InExchange,
+  Closing
+};
+BOOST_DESCRIBE_ENUM(ClientPhase, Startup, Idle, AwaitBackend, AwaitPrimary, Preparing, InExchange, Closing)
 
 struct SessionRow {
   bool in_use = false;
   char status = 'I';              // transaction status as the client was last told: I, T or E
-  std::uint8_t state = 0;         // index into the child's ClientState
-  ClientActivity activity = ClientActivity::Connecting;
-  WaitReason wait = WaitReason::None;
+  std::uint8_t state = 0;         // ClientPhase; AwaitBackend and AwaitPrimary tell what it waits for
   std::int16_t node = -1;         // whose server runs its statement now, -1: none
   std::int32_t peer_port = 0;     // 0 with a Unix socket
+  std::int32_t slot = -1;         // index of this row among the child's, which BackendRow::session names
   std::int64_t connected_at = 0;  // epoch seconds
-  std::int64_t state_since = 0;   // epoch seconds
+  std::int64_t state_since = 0;   // epoch seconds, 0: not told
   FixedText<64> database;
   FixedText<64> user;
-  FixedText<48> peer;             // numeric address, "[local]" with a Unix socket
-  FixedText<32> application_name; // its first 31 bytes: a row costs less than 512 bytes with both its copies
+  FixedText<48> peer;              // numeric address, "[local]" with a Unix socket
+  FixedText<32> application_name;  // its first 31 bytes: a row costs less than 512 bytes with both its copies
+
+  ClientPhase phase() const { return static_cast<ClientPhase>(state); }
 };
 
 struct BackendRow {
@@ -38,7 +43,7 @@ struct BackendRow {
   bool load_balance_node = false;   // it is the node for the reads of that client
   std::int32_t node = -1;
   std::int32_t pid = 0;             // of the server process
-  std::int32_t session = -1;        // row of the client that has it, in the same child; -1: none
+  std::int32_t session = -1;        // SessionRow::slot of the client that has it; -1: none, or not told
   std::int64_t created_at = 0;      // epoch seconds
   std::int64_t client_since = 0;    // when its last client got it
   std::int64_t client_until = 0;    // when its last client left it, 0: never
