@@ -28,7 +28,8 @@ Result<std::size_t> gs2_header_size(std::string_view message) {
 
 }  // namespace
 
-ScramServer::ScramServer(ScramVerifier verifier, bool mock) : verifier_(std::move(verifier)), mock_(mock) {}
+ScramServer::ScramServer(ScramVerifier verifier, bool mock, std::string nonce)
+    : verifier_(std::move(verifier)), mock_(mock), nonce_(std::move(nonce)) {}
 
 Result<std::string> ScramServer::first(std::string_view message) {
   if (std::exchange(state_, State::Over) != State::Start) return malformed_scram("The message is out of turn.");
@@ -48,7 +49,7 @@ Result<std::string> ScramServer::first(std::string_view message) {
   while (!attributes.at_end()) {  // extensions are passed over
     if (!attributes.next()) return malformed_scram("Attribute expected.");
   }
-  nonce_ = std::string(*nonce) + scram_nonce();
+  nonce_.insert(0, *nonce);
   server_first_ =
       "r=" + nonce_ + ",s=" + base64_encode(verifier_.salt) + ",i=" + std::to_string(verifier_.iterations);
   state_ = State::Challenged;

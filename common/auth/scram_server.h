@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/auth/scram.h"
 #include "common/auth/verifier.h"
 #include "common/base/result.h"
 
@@ -15,8 +16,9 @@ namespace weir::auth {
 // Every error is FATAL and ends the exchange: 28P01 for a wrong proof, 08P01 or 0A000 for a wrong message.
 class ScramServer {
  public:
-  // MOCK: the user does not exist; the exchange is gone through and fails like one with a wrong password.
-  ScramServer(ScramVerifier verifier, bool mock);
+  // MOCK: the user does not exist; the exchange is gone through and fails like one with a wrong password. NONCE is the
+  // server's part of the nonce, never the same twice.
+  ScramServer(ScramVerifier verifier, bool mock, std::string nonce = scram_nonce());
   // client-first-message -> server-first-message.
   Result<std::string> first(std::string_view message);
   // client-final-message -> server-final-message, if the proof is right.
@@ -35,7 +37,7 @@ class ScramServer {
   std::string gs2_header_;
   std::string client_first_bare_;
   std::string server_first_;
-  std::string nonce_;
+  std::string nonce_;  // the server's part, then the client's and the server's
   std::string client_key_;
 };
 

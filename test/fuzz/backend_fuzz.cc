@@ -81,7 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'G':
     case 'H':
     case 'W':
-      if (const auto copy = wire::parse_copy_response(bytes)) WEIR_CHECK(copy->column_formats.size() + 3 == bytes.size());
+      if (const auto copy = wire::parse_copy_response(bytes)) {
+        WEIR_CHECK(copy->column_formats.size() + 3 == bytes.size());
+      }
       break;
     case 'v':
       if (const auto negotiate = wire::parse_negotiate_protocol_version(bytes)) {
