@@ -11,7 +11,21 @@
 namespace weir::parser {
 namespace {
 
-enum Class : std::uint8_t { kOther, kWord, kDigit, kQuote, kName, kDollar, kDash, kSlash };
+constexpr unsigned char kMark = 1; // in front of a hint
+constexpr std::size_t kMarkLength = 4;
+
+enum Class : std::uint8_t {
+  kOther,
+  kWord,
+  kDigit,
+  kPoint,
+  kQuote,
+  kName,
+  kDollar,
+  kDash,
+  kSlash,
+  kOdd
+};
 
 constexpr std::array<std::uint8_t, 256> classes() {
   std::array<std::uint8_t, 256> table{};
@@ -19,6 +33,9 @@ constexpr std::array<std::uint8_t, 256> classes() {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
     table[c] = letter ? kWord : (c >= '0' && c <= '9') ? kDigit : kOther;
   }
+  table['\0'] = kOdd;
+  table[kMark] = kOdd;
+  table['.'] = kPoint;
   table['\''] = kQuote;
   table['"'] = kName;
   table['$'] = kDollar;
@@ -62,7 +79,7 @@ public:
     begin_ = at_;
     if (lead.hint.kind == Hint::Kind::None)
       return;
-    *out_++ = '\x01';
+    *out_++ = static_cast<char>(kMark);
     *out_++ = static_cast<char>('a' + static_cast<int>(lead.hint.kind));
     *out_++ = static_cast<char>(' ' + (lead.hint.node + 1) / 64);
     *out_++ = static_cast<char>(' ' + (lead.hint.node + 1) % 64);
@@ -72,8 +89,6 @@ public:
     while (at_ != end_) {
       switch (class_of(*at_)) {
       case kOther:
-        if (*at_ == '\0' || *at_ == '\x01')
-          return false;
         *out_++ = *at_++;
         break;
       case kWord:
@@ -81,9 +96,16 @@ public:
           return false;
         break;
       case kDigit:
-        if (!number())
+        if (!number(false))
           return false;
         break;
+      case kPoint:
+        *out_++ = *at_++;
+        if (at_ != end_ && class_of(*at_) == kDigit && !number(true))
+          return false;
+        break;
+      case kOdd:
+        return false;
       case kQuote:
         if (!string())
           return false;
@@ -123,12 +145,13 @@ private:
            lower({start, kFloat.size()}) != kFloat;
   }
 
-  bool number() {
+  // AFTER_POINT: a point stands in front and belongs to it, so that it has no other.
+  bool number(bool after_point) {
     const char* start = at_;
-    bool integer = true;
+    bool integer = !after_point;
     digits();
     const char* digits_end = at_;
-    if (at_ != end_ && *at_ == '.') {
+    if (!after_point && at_ != end_ && *at_ == '.') {
       integer = false;
       if (++at_ != end_ && *at_ == '.')
         return false;
@@ -234,13 +257,11 @@ private:
   bool found_ = false;
 };
 
-constexpr std::size_t kMark = 4;
-
 } // namespace
 
 std::string_view skeleton(std::string_view text, std::string& buffer) {
-  if (buffer.size() < text.size() + kMark)
-    buffer.resize(text.size() + kMark);
+  if (buffer.size() < text.size() + kMarkLength)
+    buffer.resize(text.size() + kMarkLength);
   Copier copier(text, buffer.data());
   copier.lead();
   if (!copier.run())

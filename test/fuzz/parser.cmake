@@ -1,0 +1,3 @@
+fuzz_target(classify weir_parser)
+fuzz_target(fingerprint weir_parser)
+fuzz_target(hints weir_parser)
