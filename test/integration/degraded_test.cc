@@ -129,7 +129,7 @@ TEST_F(DegradedTest, a_read_whose_server_dies_before_it_answers_runs_elsewhere) 
   RawClient client(weir.port());
   client.login();
   Connection warm(weir.conninfo());
-  ASSERT_TRUE(weir.reaches_standby(warm, kRead));
+  ASSERT_TRUE(weir.reaches_standby(warm, "SELECT count(pg_sleep(0)) FROM plain WHERE id = 1"));
   client.send(query("/*pgweir: standby*/ SELECT count(pg_sleep(1.5)) FROM plain WHERE id = 1 /* slow read */"));
   expect_soon("it runs", [&] { return !weir.nodes_of("slow read").empty(); });
   const int node = weir.nodes_of("slow read").back();

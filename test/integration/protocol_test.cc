@@ -1,6 +1,7 @@
 // The protocol message by message, against what PostgreSQL itself answers to the same bytes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "test/support/pgweir.h"
@@ -147,6 +148,15 @@ TEST_F(ProtocolTest, many_syncs_in_one_write) {
   }
 }
 
+// A Query ends what was begun without a Sync.
+TEST_F(ProtocolTest, query_after_parts_of_a_batch) {
+  same(parse("", "SELECT 1") + query("SELECT 2"));
+  same(parse("", "SELECT 1") + bind("", "") + query("SELECT 2"));
+  same(parse("", "SELECT 1") + bind("", "") + execute("") + query("SELECT v FROM plain WHERE id = 1"));
+  same(parse("n", kRead) + describe('S', "n") + query("SELECT v FROM plain WHERE id = 1"));
+  same_dialogue({parse("", "SELECT 1") + query("BEGIN"), close('S', "x") + query("COMMIT")});
+}
+
 TEST_F(ProtocolTest, flush) {
   // What a client waits for after a Flush comes without a Sync.
   RawClient client(weir_.port());
@@ -261,6 +271,9 @@ TEST_F(ProtocolTest, split_at_every_position) {
 TEST_F(ProtocolTest, replication_connection_goes_to_the_primary) {
   RawClient client(weir_.port());
   client.login("postgres", "app", {{"replication", "true"}});
+  EXPECT_TRUE(std::any_of(client.welcome.begin(), client.welcome.end(), [](const Message& message) {
+    return message.tag == 'S' && message.body == cstring("integer_datetimes") + cstring("on");
+  }));
   const auto answer = client.ask(query("IDENTIFY_SYSTEM"));
   ASSERT_FALSE(answer.empty());
   EXPECT_EQ(answer.back().tag, 'Z') << outline(answer);

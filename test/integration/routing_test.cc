@@ -362,6 +362,35 @@ TEST_F(WriteListTest, a_listed_function_is_a_write) {
   EXPECT_TRUE(weir_.reaches_standby(client_, "SELECT lower(v) FROM plain WHERE id = 1"));
 }
 
+TEST(routing, reset_returns_to_the_clients_own_values_in_any_text) {
+  Pgweir weir(Cluster::shared());
+  for (const char* more : {"options='-c search_path=other'", "client_encoding=SJIS options='-c search_path=other'",
+                           "options='-c standard_conforming_strings=off -c search_path=other'"}) {
+    SCOPED_TRACE(more);
+    Connection client(weir.conninfo() + " " + more);
+    ASSERT_TRUE(client.ok()) << client.error();
+    EXPECT_EQ(client.value("SELECT v FROM plain WHERE id = 1"), "other 1");
+    for (const char* reset : {"SET search_path = public; RESET search_path", "RESET ALL", "SELECT 1; RESET ALL", "DISCARD ALL"}) {
+      client.must(reset);
+      EXPECT_EQ(client.value("SHOW search_path"), "other") << reset;
+      EXPECT_EQ(client.value("SELECT v FROM plain WHERE id = 1"), "other 1") << reset;
+    }
+  }
+}
+
+TEST(routing, encoding_names_as_clients_write_them) {
+  Pgweir weir(Cluster::shared());
+  for (const char* name : {"utf8", "UTF-8", "'utf-8'", "unicode"}) {
+    RawClient client(weir.port());
+    client.login("app", "app", {{"client_encoding", name}});
+    EXPECT_TRUE(wait_until([&] {
+      client.ask(msg::query(std::string("SELECT v FROM plain WHERE id = 1 /* encoded ") + name + " end */"));
+      const auto nodes = weir.nodes_of(std::string("encoded ") + name + " end");
+      return !nodes.empty() && nodes.back() > 0;
+    }, std::chrono::seconds(5))) << name;
+  }
+}
+
 TEST(routing, load_balance_off) {
   Pgweir weir(Cluster::shared(), {{"load_balance_mode", "off"}});
   Connection client(weir.conninfo());

@@ -8,7 +8,7 @@
 namespace weir::test {
 
 // Long enough for a loaded machine under a sanitizer: only a failing test waits it out.
-inline constexpr std::chrono::seconds kPatience{60};
+inline constexpr std::chrono::seconds kPatience{30};
 
 // Asks CONDITION every few milliseconds until it holds; false when the patience ran out.
 bool wait_until(const std::function<bool()>& condition, std::chrono::milliseconds patience = kPatience);

@@ -21,6 +21,8 @@ async def main():
     target = dict(host=os.environ["PGHOST"], port=int(os.environ["PGPORT"]), user=os.environ["PGUSER"],
                   database=os.environ["PGDATABASE"], ssl=False)
     conn = await asyncpg.connect(**target)
+    for i in range(5):
+        show(await conn.fetchval("SELECT v FROM plain WHERE id = $1", i + 1))
     await conn.execute(f"SET client_min_messages = warning; DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; "
                        f"RESET client_min_messages; CREATE SCHEMA {SCHEMA}")
     await conn.execute(f"SET search_path = {SCHEMA}, public")

@@ -19,6 +19,7 @@ async function main() {
   const notices = [];
   client.on('notice', (n) => notices.push([n.severity, n.message]));
   await client.connect();
+  for (let i = 1; i <= 5; i++) await attempt(client, 'read', 'SELECT v FROM plain WHERE id = $1', [i]);
   await client.query(`SET client_min_messages = warning; DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE; RESET client_min_messages`);
   await client.query(`CREATE SCHEMA ${SCHEMA}`);
   await client.query(`SET search_path = ${SCHEMA}, public`);

@@ -23,6 +23,8 @@ def main():
     conn = psycopg.connect("", autocommit=True)
     conn.add_notice_handler(lambda d: notices.append((d.severity, d.message_primary)))
     show(conn.info.encoding, conn.info.parameter_status("server_version"), conn.info.parameter_status("TimeZone"))
+    for i in range(5):
+        show(conn.execute("SELECT v FROM plain WHERE id = %s", (i + 1,)).fetchone())
     conn.execute("SET client_min_messages = warning")
     conn.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
     conn.execute("RESET client_min_messages")

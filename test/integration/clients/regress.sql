@@ -2,6 +2,7 @@
 \set VERBOSITY verbose
 \set SHOW_CONTEXT always
 \pset null '(null)'
+SELECT v FROM plain WHERE id = 1;
 SET client_min_messages = warning;
 DROP SCHEMA IF EXISTS regress CASCADE;
 RESET client_min_messages;
