@@ -46,12 +46,13 @@ TEST(cluster, node_dies_freezes_and_comes_back) {
 TEST(cluster, raw_client_speaks_the_protocol) {
   RawClient client(Cluster::shared().port(0));
   client.login();
-  EXPECT_EQ(outline(client.ask(msg::query("SELECT v FROM plain WHERE id = 1"))), "T D:row 1 C:SELECT 1 Z:I");
-  EXPECT_EQ(outline(client.ask(msg::parse("", "SELECT $1::int") + msg::bind("", "", {"7"}) + msg::execute("") +
-                               msg::sync())),
+  EXPECT_EQ(outline(client.ask(msg::query("SELECT v FROM plain WHERE id = 1"))),
+            "T D:row 1 C:SELECT 1 Z:I");
+  EXPECT_EQ(outline(client.ask(msg::parse("", "SELECT $1::int") + msg::bind("", "", {"7"}) +
+                               msg::execute("") + msg::sync())),
             "1 2 D:7 C:SELECT 1 Z:I");
   EXPECT_EQ(outline(client.ask(msg::query("SELEC"))), "E:42601 Z:I");
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

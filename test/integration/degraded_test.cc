@@ -16,18 +16,22 @@ namespace fs = std::filesystem;
 using msg::query;
 
 const char* const kRead = "SELECT v FROM plain WHERE id = 1";
-const Settings kQuick{{"health_check_period", "1"}, {"health_check_timeout", "2"}, {"health_check_max_retries", "0"},
-                      {"connect_timeout", "2000"}, {"query_wait_timeout", "3"}, {"statement_level_load_balance", "on"}};
+const Settings kQuick{{"health_check_period", "1"},      {"health_check_timeout", "2"},
+                      {"health_check_max_retries", "0"}, {"connect_timeout", "2000"},
+                      {"query_wait_timeout", "3"},       {"statement_level_load_balance", "on"}};
 
 class DegradedTest : public ::testing::Test {
- protected:
+protected:
   // The column of SHOW POOL_NODES for the node.
   static std::string shown(const Pgweir& weir, int node, const std::string& column) {
     Connection client(weir.conninfo());
     const Answer nodes = client.exec("SHOW POOL_NODES");
     const auto at = std::find(nodes.columns.begin(), nodes.columns.end(), column);
-    if (at == nodes.columns.end() || nodes.rows.size() <= static_cast<std::size_t>(node)) return "";
-    return nodes.rows[static_cast<std::size_t>(node)][static_cast<std::size_t>(at - nodes.columns.begin())].value_or("");
+    if (at == nodes.columns.end() || nodes.rows.size() <= static_cast<std::size_t>(node))
+      return "";
+    return nodes
+        .rows[static_cast<std::size_t>(node)][static_cast<std::size_t>(at - nodes.columns.begin())]
+        .value_or("");
   }
   static bool down(const Pgweir& weir, int node) { return shown(weir, node, "status") == "down"; }
   static bool usable(const Pgweir& weir, int node) {
@@ -38,7 +42,8 @@ class DegradedTest : public ::testing::Test {
   static bool reads_reach(Pgweir& weir, int node) {
     Connection client(weir.conninfo());
     for (int i = 0; i < 20; ++i) {
-      if (weir.node_of(client, kRead) == node) return true;
+      if (weir.node_of(client, kRead) == node)
+        return true;
     }
     return false;
   }
@@ -61,7 +66,8 @@ TEST_F(DegradedTest, a_standby_is_down_at_start_and_comes_later) {
 }
 
 TEST_F(DegradedTest, no_node_at_start_then_one_arrives) {
-  for (int node = kNodes - 1; node >= 0; --node) cluster_.stop(node);
+  for (int node = kNodes - 1; node >= 0; --node)
+    cluster_.stop(node);
   Pgweir weir(cluster_, kQuick, Pgweir::Unstarted{});
   weir.launch();
   EXPECT_FALSE(weir.wait_ready(std::chrono::seconds(3)));
@@ -75,7 +81,8 @@ TEST_F(DegradedTest, no_node_at_start_then_one_arrives) {
 }
 
 TEST_F(DegradedTest, stops_while_it_waits_for_the_first_node) {
-  for (int node = kNodes - 1; node >= 0; --node) cluster_.stop(node);
+  for (int node = kNodes - 1; node >= 0; --node)
+    cluster_.stop(node);
   Pgweir weir(cluster_, kQuick, Pgweir::Unstarted{});
   weir.launch();
   EXPECT_FALSE(weir.wait_ready(std::chrono::seconds(2)));
@@ -85,7 +92,8 @@ TEST_F(DegradedTest, stops_while_it_waits_for_the_first_node) {
 TEST_F(DegradedTest, only_a_standby_at_start) {
   cluster_.stop(0);
   Pgweir weir(cluster_, kQuick);
-  // Reads may be served or told why not; a write waits for a primary and then gets an error, never a hang.
+  // Reads may be served or told why not; a write waits for a primary and then gets an error, never
+  // a hang.
   Connection client(weir.conninfo());
   if (client.ok()) {
     const Answer write = client.exec("INSERT INTO written(v) VALUES ('nowhere')");
@@ -107,8 +115,10 @@ TEST_F(DegradedTest, a_standby_dies_under_readers_who_do_not_notice) {
   for (int i = 0; i < 6; ++i) {
     clients.push_back(std::make_unique<Connection>(weir.conninfo()));
     ASSERT_TRUE(clients.back()->ok());
-    expect_soon("both standbys are used", [&] { return weir.node_of(*clients.back(), kRead) == 1; });
-    expect_soon("both standbys are used", [&] { return weir.node_of(*clients.back(), kRead) == 2; });
+    expect_soon("both standbys are used",
+                [&] { return weir.node_of(*clients.back(), kRead) == 1; });
+    expect_soon("both standbys are used",
+                [&] { return weir.node_of(*clients.back(), kRead) == 2; });
   }
   cluster_.kill_hard(1);
   for (int round = 0; round < 30; ++round) {
@@ -130,7 +140,8 @@ TEST_F(DegradedTest, a_read_whose_server_dies_before_it_answers_runs_elsewhere) 
   client.login();
   Connection warm(weir.conninfo());
   ASSERT_TRUE(weir.reaches_standby(warm, "SELECT count(pg_sleep(0)) FROM plain WHERE id = 1"));
-  client.send(query("/*pgweir: standby*/ SELECT count(pg_sleep(1.5)) FROM plain WHERE id = 1 /* slow read */"));
+  client.send(query(
+      "/*pgweir: standby*/ SELECT count(pg_sleep(1.5)) FROM plain WHERE id = 1 /* slow read */"));
   expect_soon("it runs", [&] { return !weir.nodes_of("slow read").empty(); });
   const int node = weir.nodes_of("slow read").back();
   ASSERT_GT(node, 0);
@@ -153,7 +164,8 @@ TEST_F(DegradedTest, a_server_that_dies_in_the_middle_of_a_row) {
   cluster_.kill_hard(nodes.back());
   // What comes is rows, then an error or the end of the connection; never somebody else's data.
   std::string rest;
-  for (std::string piece = client.read_bytes(1U << 20U); !piece.empty(); piece = client.read_bytes(1U << 20U, std::chrono::seconds(10))) {
+  for (std::string piece = client.read_bytes(1U << 20U); !piece.empty();
+       piece = client.read_bytes(1U << 20U, std::chrono::seconds(10))) {
     rest = piece;
   }
   EXPECT_TRUE(warm.exec(kRead).ok());
@@ -184,7 +196,9 @@ TEST_F(DegradedTest, the_primary_dies_and_comes_back) {
     Connection again(weir.conninfo());
     return again.ok() && again.exec("INSERT INTO written(v) VALUES ('after')").ok();
   });
-  EXPECT_EQ(Connection(cluster_.conninfo(0)).value("SELECT count(*) FROM written WHERE v LIKE 'lost%'"), "0");
+  EXPECT_EQ(
+      Connection(cluster_.conninfo(0)).value("SELECT count(*) FROM written WHERE v LIKE 'lost%'"),
+      "0");
 }
 
 TEST_F(DegradedTest, a_client_that_waits_for_the_primary_goes_on_when_it_is_back) {
@@ -195,8 +209,10 @@ TEST_F(DegradedTest, a_client_that_waits_for_the_primary_goes_on_when_it_is_back
   client.must("INSERT INTO written(v) VALUES ('before')");
   cluster_.kill_hard(0);
   // Until it is known that there is none: before, a write in doubt may be answered with an error.
-  expect_soon("the primary is marked", [&] { return !client.exec("INSERT INTO written(v) VALUES ('doubt')").ok() || down(weir, 0); },
-              std::chrono::seconds(20));
+  expect_soon(
+      "the primary is marked",
+      [&] { return !client.exec("INSERT INTO written(v) VALUES ('doubt')").ok() || down(weir, 0); },
+      std::chrono::seconds(20));
   expect_soon("the primary is marked", [&] { return down(weir, 0); });
   PQsendQuery(client.raw(), "INSERT INTO written(v) VALUES ('patient')");
   PQflush(client.raw());
@@ -264,10 +280,13 @@ TEST_F(DegradedTest, too_many_clients_at_a_node_is_no_dead_node) {
   Pgweir weir(cluster_, kQuick);
   Connection limited(weir.conninfo("limited"));
   ASSERT_TRUE(limited.ok()) << limited.error();
-  // The role may have two connections a node: the third gets the server's own error or waits, and the node stays up.
+  // The role may have two connections a node: the third gets the server's own error or waits, and
+  // the node stays up.
   std::vector<std::unique_ptr<Connection>> direct;
-  for (int i = 0; i < 2; ++i) direct.push_back(std::make_unique<Connection>(cluster_.conninfo(1, "limited")));
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(limited.exec(kRead).value(), "row 1");
+  for (int i = 0; i < 2; ++i)
+    direct.push_back(std::make_unique<Connection>(cluster_.conninfo(1, "limited")));
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(limited.exec(kRead).value(), "row 1");
   EXPECT_TRUE(usable(weir, 1));
 }
 
@@ -283,8 +302,10 @@ TEST_F(DegradedTest, a_promoted_standby_becomes_the_primary) {
     return again.ok() && again.exec("INSERT INTO written(v) VALUES ('after')").ok();
   });
   EXPECT_EQ(shown(weir, 1, "role"), "primary");
-  EXPECT_EQ(Connection(cluster_.conninfo(1)).value("SELECT count(*) FROM written WHERE v = 'after'"), "1");
+  EXPECT_EQ(
+      Connection(cluster_.conninfo(1)).value("SELECT count(*) FROM written WHERE v = 'after'"),
+      "1");
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

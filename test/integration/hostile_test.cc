@@ -1,5 +1,5 @@
-// Broken and hostile bytes from clients that are logged in, and servers that die in the middle: the right error or a
-// closed connection, never a crash, a stuck process or somebody else's data.
+// Broken and hostile bytes from clients that are logged in, and servers that die in the middle: the
+// right error or a closed connection, never a crash, a stuck process or somebody else's data.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,10 +11,10 @@
 namespace weir::test {
 namespace {
 
-using namespace msg;  // NOLINT: the builders read as the protocol's own names
+using namespace msg; // NOLINT: the builders read as the protocol's own names
 
 class HostileTest : public ::testing::Test {
- protected:
+protected:
   void SetUp() override {
     expect_soon("two children", [this] { return weir_.processes_named("child").size() == 2; });
     children_ = weir_.processes_named("child");
@@ -22,11 +22,13 @@ class HostileTest : public ::testing::Test {
   }
   // No process was lost, and the client that was there before is served as before.
   void expect_unharmed() {
-    EXPECT_EQ(outline(neighbour_.ask(query("SELECT v FROM plain WHERE id = 1"))), "T D:row 1 C:SELECT 1 Z:I");
+    EXPECT_EQ(outline(neighbour_.ask(query("SELECT v FROM plain WHERE id = 1"))),
+              "T D:row 1 C:SELECT 1 Z:I");
     EXPECT_EQ(weir_.processes_named("child"), children_);
   }
   static std::string printable(std::string bytes) {
-    for (char& c : bytes) c = c >= ' ' && c <= '~' ? c : '.';
+    for (char& c : bytes)
+      c = c >= ' ' && c <= '~' ? c : '.';
     return bytes;
   }
   std::vector<Message> answer_to(const std::string& bytes) {
@@ -35,7 +37,8 @@ class HostileTest : public ::testing::Test {
     client.send(bytes);
     client.half_close();
     std::vector<Message> messages;
-    while (auto message = client.read()) messages.push_back(std::move(*message));
+    while (auto message = client.read())
+      messages.push_back(std::move(*message));
     EXPECT_TRUE(client.closed());
     return messages;
   }
@@ -47,10 +50,12 @@ class HostileTest : public ::testing::Test {
 
 TEST_F(HostileTest, unknown_tags_and_impossible_lengths) {
   for (const std::string& bytes :
-       {tagged('y', "what"), tagged('\0', ""), tagged('\xff', "x"), std::string("Q") + int32(3) + "abc",
-        std::string("Q") + int32(0), std::string("Q") + int32(-1) + std::string(100, 'x'),
-        std::string("Q") + int32(0x7fffffff) + "SELECT", std::string("S") + int32(0x40000000), tagged('S', "body"),
-        std::string("X") + int32(1000000), std::string("E") + int32(5) + "x"}) {
+       {tagged('y', "what"), tagged('\0', ""), tagged('\xff', "x"),
+        std::string("Q") + int32(3) + "abc", std::string("Q") + int32(0),
+        std::string("Q") + int32(-1) + std::string(100, 'x'),
+        std::string("Q") + int32(0x7fffffff) + "SELECT", std::string("S") + int32(0x40000000),
+        tagged('S', "body"), std::string("X") + int32(1000000),
+        std::string("E") + int32(5) + "x"}) {
     const auto messages = answer_to(bytes);
     if (!messages.empty()) {
       EXPECT_EQ(messages[0].tag, 'E') << outline(messages);
@@ -68,21 +73,37 @@ TEST_F(HostileTest, unknown_tag_is_a_fatal_protocol_violation) {
 }
 
 TEST_F(HostileTest, malformed_bodies) {
-  for (const std::string& bytes : {
-           tagged('Q', "no end"), tagged('P', "name without end"), tagged('P', std::string("n\0q\0", 4)),
-           tagged('P', std::string("n\0q\0", 4) + int16(5) + int32(23)), tagged('P', std::string("n\0q\0", 4) + int16(-1)),
-           tagged('B', ""), tagged('B', std::string("\0\0", 2) + int16(3)),
-           tagged('B', std::string("\0\0", 2) + int16(0) + int16(1) + int32(1000) + "short"),
-           tagged('B', std::string("\0\0", 2) + int16(0) + int16(1) + int32(-7)),
-           tagged('B', std::string("\0\0", 2) + int16(-1)), tagged('D', ""), tagged('D', "X"), tagged('D', std::string("Qn\0", 3)),
-           tagged('C', std::string("Zx\0", 3)), tagged('E', ""), tagged('E', std::string("p\0", 2)), tagged('E', "no end"),
-           tagged('F', ""), tagged('F', int32(1397) + int16(0) + int16(30000)), tagged('f', "no end"),
-           tagged('p', "password now?"), tagged('d', "")}) {
+  for (const std::string& bytes :
+       {tagged('Q', "no end"),
+        tagged('P', "name without end"),
+        tagged('P', std::string("n\0q\0", 4)),
+        tagged('P', std::string("n\0q\0", 4) + int16(5) + int32(23)),
+        tagged('P', std::string("n\0q\0", 4) + int16(-1)),
+        tagged('B', ""),
+        tagged('B', std::string("\0\0", 2) + int16(3)),
+        tagged('B', std::string("\0\0", 2) + int16(0) + int16(1) + int32(1000) + "short"),
+        tagged('B', std::string("\0\0", 2) + int16(0) + int16(1) + int32(-7)),
+        tagged('B', std::string("\0\0", 2) + int16(-1)),
+        tagged('D', ""),
+        tagged('D', "X"),
+        tagged('D', std::string("Qn\0", 3)),
+        tagged('C', std::string("Zx\0", 3)),
+        tagged('E', ""),
+        tagged('E', std::string("p\0", 2)),
+        tagged('E', "no end"),
+        tagged('F', ""),
+        tagged('F', int32(1397) + int16(0) + int16(30000)),
+        tagged('f', "no end"),
+        tagged('p', "password now?"),
+        tagged('d', "")}) {
     const auto messages = answer_to(bytes + sync());
     for (const Message& message : messages) {
-      EXPECT_TRUE(message.tag == 'E' || message.tag == 'Z' || message.tag == 'V' || message.tag == '1') << outline(messages);
+      EXPECT_TRUE(message.tag == 'E' || message.tag == 'Z' || message.tag == 'V' ||
+                  message.tag == '1')
+          << outline(messages);
       if (message.tag == 'E') {
-        EXPECT_TRUE(message.field('C') == "08P01" || message.field('C') == "34000" || message.field('C') == "26000")
+        EXPECT_TRUE(message.field('C') == "08P01" || message.field('C') == "34000" ||
+                    message.field('C') == "26000")
             << outline(messages) << " " << message.field('M');
       }
     }
@@ -115,7 +136,8 @@ TEST_F(HostileTest, random_bytes_after_login) {
   const std::string tags = "QPBDECSHFXdcfp";
   for (int i = 0; i < 300; ++i) {
     std::string body(random() % 60, '\0');
-    for (char& byte : body) byte = static_cast<char>(random());
+    for (char& byte : body)
+      byte = static_cast<char>(random());
     const std::string bytes = i % 3 == 0 ? body : tagged(tags[random() % tags.size()], body);
     (void)answer_to(bytes + (i % 5 == 0 ? sync() : std::string()));
   }
@@ -125,12 +147,31 @@ TEST_F(HostileTest, random_bytes_after_login) {
 // Random messages that are each well formed, in random order: pgweir answers as PostgreSQL does.
 TEST_F(HostileTest, messages_in_any_order) {
   std::mt19937 random(11);
-  const std::vector<std::string> pieces{
-      parse("", "SELECT v FROM plain WHERE id = 3"), parse("a", "SELECT v FROM plain WHERE id = $1::int"),
-      parse("bad", "SELEC"), bind("", ""), bind("", "a", {"5"}), bind("p", "a", {"6"}), bind("p", "", {}),
-      describe('S', "a"), describe('P', "p"), describe('P', ""), execute(""), execute("p", 1), execute("p"),
-      close('S', "a"), close('P', "p"), close('S', ""), sync(), sync(), sync(), query("SELECT 2"), query("BEGIN"),
-      query("COMMIT"), query("SELECT 1/0"), copy_done(), copy_fail("x")};
+  const std::vector<std::string> pieces{parse("", "SELECT v FROM plain WHERE id = 3"),
+                                        parse("a", "SELECT v FROM plain WHERE id = $1::int"),
+                                        parse("bad", "SELEC"),
+                                        bind("", ""),
+                                        bind("", "a", {"5"}),
+                                        bind("p", "a", {"6"}),
+                                        bind("p", "", {}),
+                                        describe('S', "a"),
+                                        describe('P', "p"),
+                                        describe('P', ""),
+                                        execute(""),
+                                        execute("p", 1),
+                                        execute("p"),
+                                        close('S', "a"),
+                                        close('P', "p"),
+                                        close('S', ""),
+                                        sync(),
+                                        sync(),
+                                        sync(),
+                                        query("SELECT 2"),
+                                        query("BEGIN"),
+                                        query("COMMIT"),
+                                        query("SELECT 1/0"),
+                                        copy_done(),
+                                        copy_fail("x")};
   for (int round = 0; round < 150; ++round) {
     std::string bytes;
     std::string names;
@@ -147,9 +188,11 @@ TEST_F(HostileTest, messages_in_any_order) {
       std::vector<Message> messages;
       for (;;) {
         auto more = client.read_to_ready();
-        const bool end = more.empty() || outline(more).find("the end") != std::string::npos || client.closed();
+        const bool end =
+            more.empty() || outline(more).find("the end") != std::string::npos || client.closed();
         messages.insert(messages.end(), more.begin(), more.end());
-        if (end) return outline(messages);
+        if (end)
+          return outline(messages);
         if (outline(more).find("25P02") != std::string::npos && outline(more).back() == 'E') {
           // A failed block: the mark is refused as well; leave the block and mark again.
           client.send(query("ROLLBACK") + query("SELECT 'the end'"));
@@ -161,23 +204,29 @@ TEST_F(HostileTest, messages_in_any_order) {
     RawClient through(weir_.port());
     through.login();
     const std::string expected = all(direct);
-    EXPECT_EQ(all(through), expected) << "round " << round << ": " << names << " " << printable(bytes);
+    EXPECT_EQ(all(through), expected)
+        << "round " << round << ": " << names << " " << printable(bytes);
   }
   expect_unharmed();
 }
 
-// Statements that would overflow the stack of a careless parser go to the server, whose answer it is.
+// Statements that would overflow the stack of a careless parser go to the server, whose answer it
+// is.
 TEST_F(HostileTest, deep_statements) {
   const auto chain = [](const std::string& first, const std::string& link, int n) {
     std::string sql = first;
-    for (int i = 0; i < n; ++i) sql += link;
+    for (int i = 0; i < n; ++i)
+      sql += link;
     return sql;
   };
-  const auto nested = [](const std::string& open, const std::string& inner, const std::string& end, int n) {
+  const auto nested = [](const std::string& open, const std::string& inner, const std::string& end,
+                         int n) {
     std::string sql = "SELECT ";
-    for (int i = 0; i < n; ++i) sql += open;
+    for (int i = 0; i < n; ++i)
+      sql += open;
     sql += inner;
-    for (int i = 0; i < n; ++i) sql += end;
+    for (int i = 0; i < n; ++i)
+      sql += end;
     return sql;
   };
   RawClient direct(Cluster::shared().port(0));
@@ -185,19 +234,24 @@ TEST_F(HostileTest, deep_statements) {
   RawClient through(weir_.port());
   through.login();
   for (const int n : {100, 5000, 100000}) {
-    for (const std::string& sql : {chain("SELECT 1", "+1", n), chain("SELECT 1", " UNION ALL SELECT 1", n / 10),
-                                   nested("(", "1", ")", n), nested("-", "1", "", n), nested("(SELECT ", "1", ")", n / 10),
-                                   nested("ARRAY[", "1", "]", n / 10), nested("NOT ", "true", "", n),
-                                   chain("SELECT 1 WHERE true", " AND true", n), nested("CASE WHEN true THEN ", "1", " END", n / 10),
-                                   chain("SELECT 1", "::int", n), chain("SELECT ARRAY[1]", "[1]", n), std::string("SELECT ") + std::string(static_cast<std::size_t>(n), '['),
-                                   std::string("SELECT '") + std::string(static_cast<std::size_t>(n), '('), chain("SELECT 1", ",1", n),
-                                   chain("SELECT 1", ";SELECT 1", n / 100)}) {
+    for (const std::string& sql :
+         {chain("SELECT 1", "+1", n), chain("SELECT 1", " UNION ALL SELECT 1", n / 10),
+          nested("(", "1", ")", n), nested("-", "1", "", n), nested("(SELECT ", "1", ")", n / 10),
+          nested("ARRAY[", "1", "]", n / 10), nested("NOT ", "true", "", n),
+          chain("SELECT 1 WHERE true", " AND true", n),
+          nested("CASE WHEN true THEN ", "1", " END", n / 10), chain("SELECT 1", "::int", n),
+          chain("SELECT ARRAY[1]", "[1]", n),
+          std::string("SELECT ") + std::string(static_cast<std::size_t>(n), '['),
+          std::string("SELECT '") + std::string(static_cast<std::size_t>(n), '('),
+          chain("SELECT 1", ",1", n), chain("SELECT 1", ";SELECT 1", n / 100)}) {
       const std::string expected = outline(direct.ask(query(sql)));
-      EXPECT_EQ(outline(through.ask(query(sql))), expected) << sql.substr(0, 60) << " … " << sql.size() << " bytes";
+      EXPECT_EQ(outline(through.ask(query(sql))), expected)
+          << sql.substr(0, 60) << " … " << sql.size() << " bytes";
       if (n <= 5000) {
         const std::string batch = parse("", sql) + bind("", "") + execute("") + sync();
         const std::string expected_extended = outline(direct.ask(batch));
-        EXPECT_EQ(outline(through.ask(batch)), expected_extended) << "extended " << sql.substr(0, 60);
+        EXPECT_EQ(outline(through.ask(batch)), expected_extended)
+            << "extended " << sql.substr(0, 60);
       }
       ASSERT_EQ(weir_.processes_named("child"), children_) << sql.substr(0, 60);
     }
@@ -206,11 +260,13 @@ TEST_F(HostileTest, deep_statements) {
 }
 
 TEST_F(HostileTest, texts_with_odd_bytes) {
-  for (const std::string& sql : {std::string("SELECT '\xff\xfe'"), std::string("SELECT \x01"), std::string("\xef\xbb\xbfSELECT 1"),
-                                 std::string("SELECT 'a\\'"), std::string("SELECT $$"), std::string("/* never closed"),
-                                 std::string("/*/**/ SELECT 1"), std::string("SELECT \"\""), std::string("SELECT U&'\\dead'"),
-                                 std::string("/*NO LOAD BALANCE"), std::string("/*pgweir: node=999999999999999999999*/SELECT 1"),
-                                 std::string("/*pgweir: node=-1*/ SELECT v FROM plain WHERE id = 1")}) {
+  for (const std::string& sql :
+       {std::string("SELECT '\xff\xfe'"), std::string("SELECT \x01"),
+        std::string("\xef\xbb\xbfSELECT 1"), std::string("SELECT 'a\\'"), std::string("SELECT $$"),
+        std::string("/* never closed"), std::string("/*/**/ SELECT 1"), std::string("SELECT \"\""),
+        std::string("SELECT U&'\\dead'"), std::string("/*NO LOAD BALANCE"),
+        std::string("/*pgweir: node=999999999999999999999*/SELECT 1"),
+        std::string("/*pgweir: node=-1*/ SELECT v FROM plain WHERE id = 1")}) {
     RawClient direct(Cluster::shared().port(0));
     direct.login();
     RawClient through(weir_.port());
@@ -220,5 +276,5 @@ TEST_F(HostileTest, texts_with_odd_bytes) {
   expect_unharmed();
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

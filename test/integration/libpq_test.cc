@@ -1,4 +1,5 @@
-// libpq through pgweir and directly: each test makes a transcript of what libpq was told, and the two must be equal.
+// libpq through pgweir and directly: each test makes a transcript of what libpq was told, and the
+// two must be equal.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -39,18 +40,21 @@ std::string pipeline_results(PGconn* connection, int syncs) {
     const ResultPtr result(PQgetResult(connection));
     if (!result) {
       out += "|\n";
-      if (PQstatus(connection) != CONNECTION_OK) return out + "connection lost\n";
+      if (PQstatus(connection) != CONNECTION_OK)
+        return out + "connection lost\n";
       continue;
     }
     out += to_answer(result.get()).text() + "\n";
-    if (PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC) --syncs;
+    if (PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC)
+      --syncs;
   }
   return out;
 }
 
 void send(PGconn* connection, const std::string& sql, const Row& values = {}) {
   std::vector<const char*> parameters;
-  for (const auto& value : values) parameters.push_back(value ? value->c_str() : nullptr);
+  for (const auto& value : values)
+    parameters.push_back(value ? value->c_str() : nullptr);
   EXPECT_EQ(PQsendQueryParams(connection, sql.c_str(), static_cast<int>(parameters.size()), nullptr,
                               parameters.data(), nullptr, nullptr, 0),
             1)
@@ -60,18 +64,22 @@ void send(PGconn* connection, const std::string& sql, const Row& values = {}) {
 TEST(libpq, simple_and_extended) {
   compare([](Connection& c) {
     std::string out;
-    for (const char* sql : {"SELECT id, v FROM plain WHERE id < 4 ORDER BY id", "SELECT 1; SELECT 2; SELECT v FROM vw WHERE id = 1",
-                            "", ";", "SELECT 1/0", "SELECT NULL, ''", "VALUES (1), (2)", "SHOW work_mem"}) {
-      for (const Answer& answer : c.exec_all(sql)) out += answer.text() + "\n";
+    for (const char* sql : {"SELECT id, v FROM plain WHERE id < 4 ORDER BY id",
+                            "SELECT 1; SELECT 2; SELECT v FROM vw WHERE id = 1", "", ";",
+                            "SELECT 1/0", "SELECT NULL, ''", "VALUES (1), (2)", "SHOW work_mem"}) {
+      for (const Answer& answer : c.exec_all(sql))
+        out += answer.text() + "\n";
     }
     out += c.exec_params("SELECT v FROM plain WHERE id = $1", {"5"}).text() + "\n";
     out += c.exec_params("SELECT $1::text, $2::text", {std::nullopt, ""}).text() + "\n";
     out += c.prepare("p1", "SELECT v FROM plain WHERE id = $1").text() + "\n";
-    for (int i = 1; i < 10; ++i) out += c.exec_prepared("p1", {std::to_string(i)}).text() + "\n";
+    for (int i = 1; i < 10; ++i)
+      out += c.exec_prepared("p1", {std::to_string(i)}).text() + "\n";
     out += c.prepare("p1", "SELECT 1").text() + "\n";
     out += c.exec_prepared("missing", {}).text() + "\n";
     const ResultPtr described(PQdescribePrepared(c.raw(), "p1"));
-    out += std::to_string(PQnparams(described.get())) + to_answer(described.get()).columns.at(0) + "\n";
+    out += std::to_string(PQnparams(described.get())) + to_answer(described.get()).columns.at(0) +
+           "\n";
     out += c.exec("DEALLOCATE p1").text() + c.exec_prepared("p1", {"1"}).text() + "\n";
     return out;
   });
@@ -80,7 +88,8 @@ TEST(libpq, simple_and_extended) {
 TEST(libpq, pipeline_with_one_sync) {
   compare([](Connection& c) {
     EXPECT_EQ(PQenterPipelineMode(c.raw()), 1);
-    for (int i = 1; i <= 50; ++i) send(c.raw(), "SELECT v FROM plain WHERE id = $1", {std::to_string(i)});
+    for (int i = 1; i <= 50; ++i)
+      send(c.raw(), "SELECT v FROM plain WHERE id = $1", {std::to_string(i)});
     PQpipelineSync(c.raw());
     std::string out = pipeline_results(c.raw(), 1);
     // An error skips the rest of the batch, and what the batch wrote is undone.
@@ -103,12 +112,15 @@ TEST(libpq, pipeline_with_many_syncs) {
     int syncs = 0;
     for (int i = 1; i <= 30; ++i) {
       send(c.raw(), "SELECT v FROM plain WHERE id = $1", {std::to_string(i)});
-      if (i % 3 == 0) send(c.raw(), "SELECT pg_sleep(0)");
-      if (i % 7 == 0) send(c.raw(), "SELECT 1/0");
-      if (i % 5 == 0) send(c.raw(), "SELECT count(*) FROM written WHERE id < 0");
+      if (i % 3 == 0)
+        send(c.raw(), "SELECT pg_sleep(0)");
+      if (i % 7 == 0)
+        send(c.raw(), "SELECT 1/0");
+      if (i % 5 == 0)
+        send(c.raw(), "SELECT count(*) FROM written WHERE id < 0");
       PQpipelineSync(c.raw());
       ++syncs;
-      if (i % 10 == 0) {  // an empty batch
+      if (i % 10 == 0) { // an empty batch
         PQpipelineSync(c.raw());
         ++syncs;
       }
@@ -143,8 +155,8 @@ TEST(libpq, pipeline_with_flush_requests) {
 TEST(libpq, pipeline_transaction_in_batches) {
   compare([](Connection& c) {
     EXPECT_EQ(PQenterPipelineMode(c.raw()), 1);
-    for (const char* sql : {"BEGIN", "INSERT INTO written(id, v) VALUES (-7, 'x')", "SELECT v FROM written WHERE id = -7",
-                            "SAVEPOINT s"}) {
+    for (const char* sql : {"BEGIN", "INSERT INTO written(id, v) VALUES (-7, 'x')",
+                            "SELECT v FROM written WHERE id = -7", "SAVEPOINT s"}) {
       send(c.raw(), sql);
       PQpipelineSync(c.raw());
     }
@@ -196,14 +208,16 @@ TEST(libpq, copy_both_ways) {
       return text;
     };
     std::string rows;
-    for (int i = 0; i < 20000; ++i) rows += std::to_string(i) + "\tvalue " + std::to_string(i) + "\n";
+    for (int i = 0; i < 20000; ++i)
+      rows += std::to_string(i) + "\tvalue " + std::to_string(i) + "\n";
     out += feed(rows, nullptr);
     out += feed("1\tonly\n", "the client gave up");
     out += feed("bad\trow\n", nullptr);
     out += c.exec("SELECT count(*), sum(id) FROM copy_libpq").text() + "\n";
     // In the extended protocol too.
-    for (const char* sql : {"COPY (SELECT id, v FROM copy_libpq WHERE id < 5000 ORDER BY id) TO STDOUT",
-                            "COPY copy_libpq TO STDOUT"}) {
+    for (const char* sql :
+         {"COPY (SELECT id, v FROM copy_libpq WHERE id < 5000 ORDER BY id) TO STDOUT",
+          "COPY copy_libpq TO STDOUT"}) {
       for (const bool extended : {false, true}) {
         out += (extended ? c.exec_params(sql, {}) : c.exec(sql)).text() + "\n";
         std::size_t bytes = 0;
@@ -212,7 +226,8 @@ TEST(libpq, copy_both_ways) {
         std::size_t hash = 0;
         while ((n = PQgetCopyData(c.raw(), &buffer, 0)) > 0) {
           bytes += static_cast<std::size_t>(n);
-          hash = hash * 31 + std::hash<std::string>{}(std::string(buffer, static_cast<std::size_t>(n)));
+          hash = hash * 31 +
+                 std::hash<std::string>{}(std::string(buffer, static_cast<std::size_t>(n)));
           PQfreemem(buffer);
         }
         out += std::to_string(bytes) + " " + std::to_string(hash) + " " + std::to_string(n) + "\n";
@@ -229,7 +244,8 @@ TEST(libpq, copy_both_ways) {
 TEST(libpq, cancel) {
   compare([](Connection& c) {
     std::string out;
-    for (const char* sql : {"SELECT pg_sleep(60)", "SELECT count(*) FROM plain a, plain b, plain c, plain d, plain e"}) {
+    for (const char* sql : {"SELECT pg_sleep(60)",
+                            "SELECT count(*) FROM plain a, plain b, plain c, plain d, plain e"}) {
       PQsendQuery(c.raw(), sql);
       PQflush(c.raw());
       // Until the cancel has an effect: one that comes too early is lost, as with PostgreSQL.
@@ -289,7 +305,8 @@ TEST(libpq, notifications_arrive_at_once) {
   Connection listener(weir.conninfo());
   listener.must("LISTEN libpq_channel");
   for (int i = 0; i < 3; ++i) {
-    Connection(cluster.conninfo(0)).must("NOTIFY libpq_channel, 'payload " + std::to_string(i) + "'");
+    Connection(cluster.conninfo(0))
+        .must("NOTIFY libpq_channel, 'payload " + std::to_string(i) + "'");
     // Nothing is asked of pgweir meanwhile.
     pollfd what{listener.socket(), POLLIN, 0};
     ASSERT_EQ(::poll(&what, 1, 30000), 1);
@@ -323,27 +340,36 @@ TEST(libpq, notices_arrive_at_once) {
 TEST(libpq, parameters_reported_at_login) {
   Cluster& cluster = Cluster::shared();
   Pgweir weir(cluster);
-  Connection direct(cluster.conninfo(0) + " client_encoding=LATIN1 options='-c timezone=Asia/Tokyo -c my.var=x'");
+  Connection direct(cluster.conninfo(0) +
+                    " client_encoding=LATIN1 options='-c timezone=Asia/Tokyo -c my.var=x'");
   for (int round = 0; round < 2; ++round) {
-    Connection through(weir.conninfo() + " client_encoding=LATIN1 options='-c timezone=Asia/Tokyo -c my.var=x'");
+    Connection through(weir.conninfo() +
+                       " client_encoding=LATIN1 options='-c timezone=Asia/Tokyo -c my.var=x'");
     ASSERT_TRUE(through.ok()) << through.error();
-    for (const char* name : {"server_version", "server_encoding", "client_encoding", "is_superuser", "DateStyle",
-                             "TimeZone", "integer_datetimes", "standard_conforming_strings", "IntervalStyle",
-                             "session_authorization", "default_transaction_read_only", "in_hot_standby"}) {
+    for (const char* name :
+         {"server_version", "server_encoding", "client_encoding", "is_superuser", "DateStyle",
+          "TimeZone", "integer_datetimes", "standard_conforming_strings", "IntervalStyle",
+          "session_authorization", "default_transaction_read_only", "in_hot_standby"}) {
       EXPECT_EQ(through.parameter(name), direct.parameter(name)) << name;
     }
     EXPECT_EQ(through.value("SHOW my.var"), "x");
     // On a standby they hold too.
     EXPECT_TRUE(weir.reaches_standby(through, "SELECT v FROM plain WHERE id = 1"));
-    EXPECT_EQ(through.value("SELECT to_char(timestamptz '2024-01-01 00:00:00+00', 'HH24') FROM plain WHERE id = 1"), "09");
+    EXPECT_EQ(
+        through.value(
+            "SELECT to_char(timestamptz '2024-01-01 00:00:00+00', 'HH24') FROM plain WHERE id = 1"),
+        "09");
     EXPECT_EQ(through.parameter("in_hot_standby"), "off");
     through.must("SET TimeZone = 'UTC'");
     EXPECT_EQ(through.parameter("TimeZone"), "UTC");
-    EXPECT_EQ(through.value("SELECT to_char(timestamptz '2024-01-01 00:00:00+00', 'HH24') FROM plain WHERE id = 1"), "00");
+    EXPECT_EQ(
+        through.value(
+            "SELECT to_char(timestamptz '2024-01-01 00:00:00+00', 'HH24') FROM plain WHERE id = 1"),
+        "00");
     through.must("RESET TimeZone");
     EXPECT_EQ(through.parameter("TimeZone"), "Asia/Tokyo");
   }
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

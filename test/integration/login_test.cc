@@ -1,4 +1,5 @@
-// Who is let in: pgweir asks of a client what the primary asked of pgweir, and never admits whom the server would not.
+// Who is let in: pgweir asks of a client what the primary asked of pgweir, and never admits whom
+// the server would not.
 #include <gtest/gtest.h>
 
 #include "test/support/pgweir.h"
@@ -8,18 +9,23 @@
 namespace weir::test {
 namespace {
 
-using namespace msg;  // NOLINT: the builders read as the protocol's own names
+using namespace msg; // NOLINT: the builders read as the protocol's own names
 
 class LoginTest : public ::testing::Test {
- protected:
+protected:
   std::string login(Pgweir& weir, const std::string& user, const std::string& password) {
-    Connection client(weir.conninfo(user) + (password.empty() ? "" : " password='" + password + "'") + " sslmode=disable");
-    if (!client.ok()) return client.error();
+    Connection client(weir.conninfo(user) +
+                      (password.empty() ? "" : " password='" + password + "'") +
+                      " sslmode=disable");
+    if (!client.ok())
+      return client.error();
     // On a standby as well, with the same identity.
     for (int i = 0; i < 2; ++i) {
-      if (client.value("SELECT v FROM plain WHERE id = 1") != "row 1") return "no answer";
+      if (client.value("SELECT v FROM plain WHERE id = 1") != "row 1")
+        return "no answer";
     }
-    if (client.value("/*pgweir: node=1*/ SELECT v FROM plain WHERE id = 2") != "row 2") return "no answer from node 1";
+    if (client.value("/*pgweir: node=1*/ SELECT v FROM plain WHERE id = 2") != "row 2")
+      return "no answer from node 1";
     return client.value("SELECT current_user") == user ? "in" : "wrong user";
   }
   // The method that a client is asked for: the code of the first Authentication message.
@@ -27,7 +33,8 @@ class LoginTest : public ::testing::Test {
     RawClient client(weir.port());
     client.send(startup({{"user", user}, {"database", "app"}}));
     const auto message = client.read();
-    if (!message || message->tag != 'R' || message->body.size() < 4) return -1;
+    if (!message || message->tag != 'R' || message->body.size() < 4)
+      return -1;
     return message->body[3];
   }
   Cluster& cluster_ = Cluster::shared();
@@ -41,15 +48,20 @@ TEST_F(LoginTest, trust_needs_no_password) {
 
 TEST_F(LoginTest, passwords_from_pool_passwd) {
   Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
-  weir.add_file("pool_passwd", "weir_scram:TEXTscram secret\nweir_md5:TEXTmd5 secret\nweir_clear:TEXTclear secret\n");
+  weir.add_file(
+      "pool_passwd",
+      "weir_scram:TEXTscram secret\nweir_md5:TEXTmd5 secret\nweir_clear:TEXTclear secret\n");
   weir.start();
-  for (int round = 0; round < 3; ++round) {  // the first login asks the server, later ones do not
+  for (int round = 0; round < 3; ++round) { // the first login asks the server, later ones do not
     EXPECT_EQ(login(weir, "weir_scram", "scram secret"), "in");
     EXPECT_EQ(login(weir, "weir_md5", "md5 secret"), "in");
     EXPECT_EQ(login(weir, "weir_clear", "clear secret"), "in");
-    EXPECT_NE(login(weir, "weir_scram", "wrong").find("password authentication failed"), std::string::npos);
-    EXPECT_NE(login(weir, "weir_md5", "wrong").find("password authentication failed"), std::string::npos);
-    EXPECT_NE(login(weir, "weir_clear", "wrong").find("password authentication failed"), std::string::npos);
+    EXPECT_NE(login(weir, "weir_scram", "wrong").find("password authentication failed"),
+              std::string::npos);
+    EXPECT_NE(login(weir, "weir_md5", "wrong").find("password authentication failed"),
+              std::string::npos);
+    EXPECT_NE(login(weir, "weir_clear", "wrong").find("password authentication failed"),
+              std::string::npos);
     EXPECT_NE(login(weir, "weir_scram", "").find("no password supplied"), std::string::npos);
   }
   EXPECT_EQ(asked(weir, "weir_scram"), 10);
@@ -57,16 +69,20 @@ TEST_F(LoginTest, passwords_from_pool_passwd) {
 
 TEST_F(LoginTest, md5_hash_in_pool_passwd_serves_md5_roles) {
   Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
-  const std::string hash = Connection(cluster_.conninfo(0, "postgres", "app")).value("SELECT rolpassword FROM pg_authid WHERE rolname = 'weir_md5'");
+  const std::string hash =
+      Connection(cluster_.conninfo(0, "postgres", "app"))
+          .value("SELECT rolpassword FROM pg_authid WHERE rolname = 'weir_md5'");
   weir.add_file("pool_passwd", "weir_md5:" + hash + "\n");
   weir.start();
   EXPECT_EQ(login(weir, "weir_md5", "md5 secret"), "in");
-  EXPECT_NE(login(weir, "weir_md5", "wrong").find("password authentication failed"), std::string::npos);
+  EXPECT_NE(login(weir, "weir_md5", "wrong").find("password authentication failed"),
+            std::string::npos);
 }
 
 TEST_F(LoginTest, pgbouncers_userlist) {
   Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
-  weir.add_file("pool_passwd", "\"weir_scram\" \"scram secret\"\n; a comment\n\"weir_md5\" \"md5 secret\"\n");
+  weir.add_file("pool_passwd",
+                "\"weir_scram\" \"scram secret\"\n; a comment\n\"weir_md5\" \"md5 secret\"\n");
   weir.start();
   EXPECT_EQ(login(weir, "weir_scram", "scram secret"), "in");
   EXPECT_EQ(login(weir, "weir_md5", "md5 secret"), "in");
@@ -86,7 +102,8 @@ TEST_F(LoginTest, clear_text_where_it_is_allowed) {
   EXPECT_EQ(login(weir, "weir_scram", "scram secret"), "in");
   EXPECT_EQ(login(weir, "weir_md5", "md5 secret"), "in");
   EXPECT_EQ(login(weir, "weir_clear", "clear secret"), "in");
-  EXPECT_NE(login(weir, "weir_scram", "wrong").find("password authentication failed"), std::string::npos);
+  EXPECT_NE(login(weir, "weir_scram", "wrong").find("password authentication failed"),
+            std::string::npos);
   EXPECT_EQ(asked(weir, "weir_scram"), 3);
   EXPECT_EQ(login(weir, "weir_trust", ""), "in");
 }
@@ -105,7 +122,8 @@ TEST_F(LoginTest, a_changed_password_is_noticed) {
   weir.add_file("pool_passwd", "weir_scram:TEXTscram secret\n");
   weir.start();
   EXPECT_EQ(login(weir, "weir_scram", "scram secret"), "in");
-  Connection(cluster.conninfo(0, "postgres", "app")).must("ALTER ROLE weir_scram PASSWORD 'new secret'");
+  Connection(cluster.conninfo(0, "postgres", "app"))
+      .must("ALTER ROLE weir_scram PASSWORD 'new secret'");
   weir.add_file("pool_passwd", "weir_scram:TEXTnew secret\n");
   weir.reload();
   expect_soon("the new password", [&] { return login(weir, "weir_scram", "new secret") == "in"; });
@@ -117,10 +135,13 @@ TEST_F(LoginTest, malformed_answers_to_a_password_request) {
   weir.add_file("pool_passwd", "weir_scram:TEXTscram secret\n");
   weir.start();
   for (const std::string& bytes :
-       {tagged('p', ""), tagged('p', "no end"), tagged('p', cstring("SCRAM-SHA-256")), query("SELECT 1"),
-        tagged('p', cstring("SCRAM-SHA-256") + int32(1000) + "short"), tagged('p', cstring("PLAIN") + int32(1) + "x"),
-        tagged('p', cstring("SCRAM-SHA-256") + int32(3) + "n,,"), tagged('p', cstring("SCRAM-SHA-256") + int32(-1)),
-        tagged('p', cstring("SCRAM-SHA-256-PLUS") + int32(7) + "p=x,,n="), tagged('p', cstring("SCRAM-SHA-256") + int32(14) + "n,,n=,r=\xff\xff\xff\xffyz"),
+       {tagged('p', ""), tagged('p', "no end"), tagged('p', cstring("SCRAM-SHA-256")),
+        query("SELECT 1"), tagged('p', cstring("SCRAM-SHA-256") + int32(1000) + "short"),
+        tagged('p', cstring("PLAIN") + int32(1) + "x"),
+        tagged('p', cstring("SCRAM-SHA-256") + int32(3) + "n,,"),
+        tagged('p', cstring("SCRAM-SHA-256") + int32(-1)),
+        tagged('p', cstring("SCRAM-SHA-256-PLUS") + int32(7) + "p=x,,n="),
+        tagged('p', cstring("SCRAM-SHA-256") + int32(14) + "n,,n=,r=\xff\xff\xff\xffyz"),
         std::string("p") + int32(0x7fffffff)}) {
     RawClient client(weir.port());
     client.send(startup({{"user", "weir_scram"}, {"database", "app"}}));
@@ -128,12 +149,13 @@ TEST_F(LoginTest, malformed_answers_to_a_password_request) {
     client.send(bytes);
     client.half_close();
     bool let_in = false;
-    while (const auto message = client.read()) let_in = let_in || message->tag == 'Z';
+    while (const auto message = client.read())
+      let_in = let_in || message->tag == 'Z';
     EXPECT_FALSE(let_in);
     EXPECT_TRUE(client.closed());
   }
   EXPECT_EQ(login(weir, "weir_scram", "scram secret"), "in");
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

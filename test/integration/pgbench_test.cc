@@ -12,7 +12,8 @@ namespace {
 
 Output pgbench(const Pgweir& weir, std::vector<std::string> more) {
   SpawnOptions options;
-  options.argv = {postgres_bin() + "/pgbench", "-h", "127.0.0.1", "-p", std::to_string(weir.port()), "-U", "app"};
+  options.argv = {postgres_bin() + "/pgbench", "-h", "127.0.0.1", "-p",
+                  std::to_string(weir.port()), "-U", "app"};
   options.argv.insert(options.argv.end(), more.begin(), more.end());
   options.argv.emplace_back("bench");
   options.as_server_user = false;
@@ -22,7 +23,7 @@ Output pgbench(const Pgweir& weir, std::vector<std::string> more) {
 
 // A run of its own cluster: the tables are written by nobody else.
 class PgbenchTest : public ::testing::Test {
- protected:
+protected:
   void SetUp() override {
     const Output made = pgbench(weir_, {"-i", "-q", "-s", "1"});
     ASSERT_EQ(made.code, 0) << made.out;
@@ -60,8 +61,12 @@ TEST_F(PgbenchTest, tpcb_in_every_mode) {
     EXPECT_NE(output.out.find("actually processed: 200/200"), std::string::npos) << output.out;
     transactions += 200;
     EXPECT_EQ(direct("SELECT count(*) FROM pgbench_history"), std::to_string(transactions));
-    EXPECT_EQ(direct("SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(delta) FROM pgbench_history)"), "t");
-    EXPECT_EQ(direct("SELECT (SELECT sum(tbalance) FROM pgbench_tellers) = (SELECT sum(bbalance) FROM pgbench_branches)"), "t");
+    EXPECT_EQ(direct("SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(delta) "
+                     "FROM pgbench_history)"),
+              "t");
+    EXPECT_EQ(direct("SELECT (SELECT sum(tbalance) FROM pgbench_tellers) = (SELECT sum(bbalance) "
+                     "FROM pgbench_branches)"),
+              "t");
   }
   // The read inside each read-write transaction belongs to it.
   EXPECT_EQ(selects(), (std::vector<int>{transactions, 0, 0}));
@@ -73,7 +78,8 @@ TEST_F(PgbenchTest, select_only_in_every_mode) {
   for (const char* mode : {"simple", "extended", "prepared"}) {
     SCOPED_TRACE(mode);
     const std::vector<int> before = selects();
-    const Output output = pgbench(weir_, {"-n", "-S", "-M", mode, "-c", "4", "-j", "2", "-t", "100"});
+    const Output output =
+        pgbench(weir_, {"-n", "-S", "-M", mode, "-c", "4", "-j", "2", "-t", "100"});
     EXPECT_EQ(output.code, 0) << output.out;
     EXPECT_NE(output.out.find("actually processed: 400/400"), std::string::npos) << output.out;
     const std::vector<int> after = selects();
@@ -96,11 +102,12 @@ TEST_F(PgbenchTest, pipeline_script) {
              "UPDATE pgbench_branches SET bbalance = bbalance + 1 WHERE bid = 1;\n"
              "SELECT abalance FROM pgbench_accounts WHERE aid = 2;\n\\endpipeline\n");
   for (const char* mode : {"extended", "prepared"}) {
-    const Output output = pgbench(weir_, {"-n", "-M", mode, "-f", weir_.folder() + "/pipeline.sql", "-c", "2", "-t", "50"});
+    const Output output = pgbench(
+        weir_, {"-n", "-M", mode, "-f", weir_.folder() + "/pipeline.sql", "-c", "2", "-t", "50"});
     EXPECT_EQ(output.code, 0) << output.out;
   }
   EXPECT_EQ(direct("SELECT bbalance FROM pgbench_branches"), "200");
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

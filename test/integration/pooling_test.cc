@@ -1,4 +1,5 @@
-// Connections to the servers: reused, cleaned, limited, closed in time; waiting in a fair queue when there is none.
+// Connections to the servers: reused, cleaned, limited, closed in time; waiting in a fair queue
+// when there is none.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -14,12 +15,14 @@
 namespace weir::test {
 namespace {
 
-using namespace msg;  // NOLINT: the builders read as the protocol's own names
+using namespace msg; // NOLINT: the builders read as the protocol's own names
 
-// Uses database app2, which no test of the shared cluster but these touches, so that connections can be counted.
+// Uses database app2, which no test of the shared cluster but these touches, so that connections
+// can be counted.
 class PoolingTest : public ::testing::Test {
- protected:
-  std::unique_ptr<Connection> connect(const Pgweir& weir, const std::string& more = "", const std::string& user = "app") {
+protected:
+  std::unique_ptr<Connection> connect(const Pgweir& weir, const std::string& more = "",
+                                      const std::string& user = "app") {
     auto connection = std::make_unique<Connection>(weir.conninfo(user, "app2") + " " + more);
     EXPECT_TRUE(connection->ok()) << connection->error();
     return connection;
@@ -27,13 +30,16 @@ class PoolingTest : public ::testing::Test {
   // Connections of clients (not pgweir's own) at the node.
   int backends(int node, const std::string& user = "app") {
     Connection super(cluster_.conninfo(node, "postgres", "postgres"));
-    return std::stoi(super.value("SELECT count(*) FROM pg_stat_activity WHERE datname = 'app2' AND usename = '" + user + "'"));
+    return std::stoi(
+        super.value("SELECT count(*) FROM pg_stat_activity WHERE datname = 'app2' AND usename = '" +
+                    user + "'"));
   }
   // Until a connection that a client has left is clean and free.
   void wait_idle(int node = 0) {
     expect_soon("the connection is free", [&] {
       Connection super(cluster_.conninfo(node, "postgres", "postgres"));
-      return super.value("SELECT count(*) FROM pg_stat_activity WHERE datname = 'app2' AND usename = 'app' AND "
+      return super.value("SELECT count(*) FROM pg_stat_activity WHERE datname = 'app2' AND usename "
+                         "= 'app' AND "
                          "(state <> 'idle' OR query NOT LIKE 'DISCARD%')") == "0";
     });
   }
@@ -41,7 +47,8 @@ class PoolingTest : public ::testing::Test {
     EXPECT_EQ(PQsendQuery(connection.raw(), sql.c_str()), 1);
     PQflush(connection.raw());
   }
-  static bool answered(Connection& connection, std::chrono::milliseconds patience = std::chrono::milliseconds(0)) {
+  static bool answered(Connection& connection,
+                       std::chrono::milliseconds patience = std::chrono::milliseconds(0)) {
     pollfd what{connection.socket(), POLLIN, 0};
     return ::poll(&what, 1, static_cast<int>(patience.count())) > 0;
   }
@@ -54,7 +61,7 @@ class PoolingTest : public ::testing::Test {
     return last;
   }
 
-  static constexpr const char* kWrite = "SELECT pg_backend_pid()";  // of the primary
+  static constexpr const char* kWrite = "SELECT pg_backend_pid()"; // of the primary
   Cluster cluster_;
 };
 
@@ -81,13 +88,14 @@ TEST_F(PoolingTest, a_node_is_connected_when_it_is_first_needed) {
 }
 
 TEST_F(PoolingTest, a_waiting_client_gets_53300_with_the_cause) {
-  Pgweir weir(cluster_, {{"num_init_children", "1"}, {"max_pool", "2"}, {"query_wait_timeout", "1"}});
+  Pgweir weir(cluster_,
+              {{"num_init_children", "1"}, {"max_pool", "2"}, {"query_wait_timeout", "1"}});
   auto first = connect(weir);
   auto second = connect(weir);
   EXPECT_NE(first->value(kWrite), second->value(kWrite));
   EXPECT_EQ(backends(0), 2);
   const auto start = std::chrono::steady_clock::now();
-  Connection third(weir.conninfo("app", "app2"));  // may be told at login or at its first statement
+  Connection third(weir.conninfo("app", "app2")); // may be told at login or at its first statement
   std::string sqlstate;
   std::string text;
   if (third.ok()) {
@@ -96,7 +104,9 @@ TEST_F(PoolingTest, a_waiting_client_gets_53300_with_the_cause) {
     text = answer.message + answer.detail + answer.hint;
   } else {
     text = third.error();
-    sqlstate = text.find("53300") != std::string::npos || text.find("max_pool") != std::string::npos ? "53300" : "?";
+    sqlstate = text.find("53300") != std::string::npos || text.find("max_pool") != std::string::npos
+                   ? "53300"
+                   : "?";
   }
   const auto took = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(sqlstate, "53300") << text;
@@ -112,7 +122,8 @@ TEST_F(PoolingTest, a_waiting_client_gets_53300_with_the_cause) {
 }
 
 TEST_F(PoolingTest, waiting_clients_are_served_in_order) {
-  Pgweir weir(cluster_, {{"num_init_children", "1"}, {"max_pool", "1"}, {"query_wait_timeout", "60"}});
+  Pgweir weir(cluster_,
+              {{"num_init_children", "1"}, {"max_pool", "1"}, {"query_wait_timeout", "60"}});
   auto holder = connect(weir);
   holder->must(kWrite);
   // Logged in while the pair is known; each then waits for its first statement.
@@ -120,19 +131,22 @@ TEST_F(PoolingTest, waiting_clients_are_served_in_order) {
   for (int i = 0; i < 4; ++i) {
     waiting.push_back(connect(weir));
     ask_later(*waiting.back(), kWrite);
-    EXPECT_FALSE(answered(*waiting.back(), std::chrono::milliseconds(50)));  // also keeps the order of arrival
+    EXPECT_FALSE(answered(*waiting.back(),
+                          std::chrono::milliseconds(50))); // also keeps the order of arrival
   }
   holder.reset();
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     EXPECT_TRUE(answered(*waiting[i], kPatience)) << i;
     EXPECT_TRUE(collect(*waiting[i]).ok());
-    for (std::size_t later = i + 1; later < waiting.size(); ++later) EXPECT_FALSE(answered(*waiting[later])) << later;
+    for (std::size_t later = i + 1; later < waiting.size(); ++later)
+      EXPECT_FALSE(answered(*waiting[later])) << later;
     waiting[i].reset();
   }
 }
 
 TEST_F(PoolingTest, a_waiting_client_can_be_cancelled_and_can_go) {
-  Pgweir weir(cluster_, {{"num_init_children", "1"}, {"max_pool", "1"}, {"query_wait_timeout", "60"}});
+  Pgweir weir(cluster_,
+              {{"num_init_children", "1"}, {"max_pool", "1"}, {"query_wait_timeout", "60"}});
   auto holder = connect(weir);
   holder->must(kWrite);
   auto cancelled = connect(weir);
@@ -152,7 +166,10 @@ TEST_F(PoolingTest, a_waiting_client_can_be_cancelled_and_can_go) {
 }
 
 TEST_F(PoolingTest, a_read_whose_standby_is_full_uses_the_primary) {
-  Pgweir weir(cluster_, {{"num_init_children", "1"}, {"max_pool", "2"}, {"backend_weight2", "0"}, {"query_wait_timeout", "5"}});
+  Pgweir weir(cluster_, {{"num_init_children", "1"},
+                         {"max_pool", "2"},
+                         {"backend_weight2", "0"},
+                         {"query_wait_timeout", "5"}});
   const std::string read = "SELECT v FROM plain WHERE id = 1";
   auto first = connect(weir);
   EXPECT_TRUE(weir.reaches_standby(*first, read));
@@ -181,7 +198,8 @@ TEST_F(PoolingTest, nothing_of_a_session_reaches_the_next) {
     client->must("CREATE SEQUENCE IF NOT EXISTS public.seq; SELECT nextval('public.seq')");
   }
   expect_soon("the connection is free", [&] {
-    return Connection(cluster_.conninfo(0, "postgres", "app2")).value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0";
+    return Connection(cluster_.conninfo(0, "postgres", "app2"))
+               .value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == "0";
   });
   auto next = connect(weir);
   EXPECT_EQ(next->value("SELECT pg_backend_pid()"), pid);
@@ -203,14 +221,15 @@ TEST_F(PoolingTest, an_open_transaction_ends_with_its_client) {
     client->must("BEGIN; INSERT INTO plain VALUES (1000, 'never')");
   }
   {
-    RawClient client(weir.port());  // goes without a word, in the middle of a statement
+    RawClient client(weir.port()); // goes without a word, in the middle of a statement
     client.login("app", "app2");
     client.ask(query("BEGIN; INSERT INTO plain VALUES (1001, 'never')"));
     client.send(query("SELECT pg_sleep(2)"));
   }
   expect_soon("no transaction is open", [&] {
     return Connection(cluster_.conninfo(0, "postgres", "app2"))
-               .value("SELECT count(*) FROM pg_stat_activity WHERE datname = 'app2' AND usename = 'app' AND (state <> 'idle')") == "0";
+               .value("SELECT count(*) FROM pg_stat_activity WHERE datname = 'app2' AND usename = "
+                      "'app' AND (state <> 'idle')") == "0";
   });
   EXPECT_EQ(connect(weir)->value("SELECT count(*) FROM plain WHERE id >= 1000"), "0");
 }
@@ -226,7 +245,9 @@ TEST_F(PoolingTest, unlike_startup_parameters_do_not_share_and_the_oldest_gives_
   // SET cannot change this one, so it is part of the key.
   const std::string special = visit("options='-c ignore_system_indexes=on'");
   EXPECT_NE(special, plain);
-  EXPECT_EQ(connect(weir, "options='-c ignore_system_indexes=on'")->value("SHOW ignore_system_indexes"), "on");
+  EXPECT_EQ(
+      connect(weir, "options='-c ignore_system_indexes=on'")->value("SHOW ignore_system_indexes"),
+      "on");
   wait_idle();
   EXPECT_EQ(visit(""), plain);
   // A third key has no room: the connection that was used longest ago goes.
@@ -275,7 +296,8 @@ TEST_F(PoolingTest, child_max_connections_drains_a_child_and_cuts_nobody) {
   const auto before = weir.processes_named("child");
   auto staying = connect(weir);
   staying->must(kWrite);
-  for (int i = 0; i < 6; ++i) EXPECT_TRUE(connect(weir)->exec(kWrite).ok());
+  for (int i = 0; i < 6; ++i)
+    EXPECT_TRUE(connect(weir)->exec(kWrite).ok());
   expect_soon("another child", [&] {
     const auto now = weir.processes_named("child");
     return std::any_of(now.begin(), now.end(), [&](pid_t pid) { return pid != before.at(0); });
@@ -311,13 +333,16 @@ TEST_F(PoolingTest, client_idle_limit) {
     EXPECT_EQ(last_words->field('C').substr(0, 2), "57");
   }
   EXPECT_TRUE(idle.wait_closed(std::chrono::seconds(20)));
-  EXPECT_TRUE(collect(*busy).ok());  // a statement under way is not idleness
+  EXPECT_TRUE(collect(*busy).ok()); // a statement under way is not idleness
 }
 
 TEST_F(PoolingTest, max_client_conn_and_reserved_connections) {
-  Pgweir weir(cluster_, {{"num_init_children", "2"}, {"max_client_conn", "6"}, {"reserved_connections", "2"}});
+  Pgweir weir(
+      cluster_,
+      {{"num_init_children", "2"}, {"max_client_conn", "6"}, {"reserved_connections", "2"}});
   std::vector<std::unique_ptr<Connection>> clients;
-  for (int i = 0; i < 4; ++i) clients.push_back(connect(weir));
+  for (int i = 0; i < 4; ++i)
+    clients.push_back(connect(weir));
   // Refused by number 53300, and with the limit named.
   RawClient refused(weir.port());
   refused.send(startup({{"user", "app"}, {"database", "app2"}}));
@@ -325,7 +350,8 @@ TEST_F(PoolingTest, max_client_conn_and_reserved_connections) {
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->tag, 'E');
   EXPECT_EQ(answer->field('C'), "53300");
-  EXPECT_NE((answer->field('M') + answer->field('D') + answer->field('H')).find("max_client_conn"), std::string::npos)
+  EXPECT_NE((answer->field('M') + answer->field('D') + answer->field('H')).find("max_client_conn"),
+            std::string::npos)
       << answer->field('M') << answer->field('D') << answer->field('H');
   EXPECT_TRUE(refused.wait_closed());
   clients.pop_back();
@@ -367,12 +393,15 @@ TEST_F(PoolingTest, a_thousand_idle_clients) {
   // Logged in, they hold no connection to a server.
   EXPECT_LE(backends(0), 4);
   long ticks = 0;
-  for (const pid_t pid : weir.processes_named("child")) ticks -= cpu_ticks(pid);
-  std::this_thread::sleep_for(std::chrono::seconds(2));  // idleness has no condition to wait for
-  for (const pid_t pid : weir.processes_named("child")) ticks += cpu_ticks(pid);
+  for (const pid_t pid : weir.processes_named("child"))
+    ticks -= cpu_ticks(pid);
+  std::this_thread::sleep_for(std::chrono::seconds(2)); // idleness has no condition to wait for
+  for (const pid_t pid : weir.processes_named("child"))
+    ticks += cpu_ticks(pid);
   EXPECT_LE(ticks, 6);
   for (int i = 0; i < 1000; i += 50) {
-    EXPECT_EQ(outline(clients[static_cast<std::size_t>(i)]->ask(query("SELECT 1"))), "T D:1 C:SELECT 1 Z:I");
+    EXPECT_EQ(outline(clients[static_cast<std::size_t>(i)]->ask(query("SELECT 1"))),
+              "T D:1 C:SELECT 1 Z:I");
     clients[static_cast<std::size_t>(i)].reset();
   }
 }
@@ -380,16 +409,18 @@ TEST_F(PoolingTest, a_thousand_idle_clients) {
 TEST_F(PoolingTest, clients_spread_over_the_children) {
   Pgweir weir(cluster_, {{"num_init_children", "4"}});
   std::vector<std::unique_ptr<Connection>> clients;
-  for (int i = 0; i < 80; ++i) clients.push_back(connect(weir));
+  for (int i = 0; i < 80; ++i)
+    clients.push_back(connect(weir));
   // Each child has connected sockets; counted through the descriptors of the processes.
   const Answer pools = clients[0]->exec("SHOW POOL_PROCESSES");
   ASSERT_TRUE(pools.ok()) << pools.message;
   std::set<std::string> busy;
   for (const Row& row : pools.rows) {
-    if (!row.at(3).value_or("").empty()) busy.insert(row.at(0).value_or(""));
+    if (!row.at(3).value_or("").empty())
+      busy.insert(row.at(0).value_or(""));
   }
   EXPECT_EQ(busy.size(), 4U);
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

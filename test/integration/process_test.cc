@@ -1,4 +1,5 @@
-// The process tree: processes are killed, stopped, reloaded; what is left of them afterwards is nothing.
+// The process tree: processes are killed, stopped, reloaded; what is left of them afterwards is
+// nothing.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 using msg::query;
 
 class ProcessTest : public ::testing::Test {
- protected:
+protected:
   static bool serves(const Pgweir& weir) {
     Connection client(weir.conninfo());
     return client.ok() && client.exec("SELECT v FROM plain WHERE id = 1").value() == "row 1";
@@ -30,7 +31,7 @@ class ProcessTest : public ::testing::Test {
     options.argv.insert(options.argv.end(), more.begin(), more.end());
     options.folder = weir.folder();
     options.output = weir.folder() + "/command";
-    options.death_signal = 0;  // what it starts in the background stays
+    options.death_signal = 0; // what it starts in the background stays
     fs::remove(options.output);
     ChildProcess process(options);
     // Meanwhile the server is reaped when it ends, as its parent does.
@@ -73,14 +74,16 @@ TEST_F(ProcessTest, a_killed_child_is_replaced_and_only_its_clients_notice) {
   int alive = 0;
   for (auto& client : clients) {
     client->send(query("SELECT 1"));
-    if (outline(client->read_to_ready()) == "T D:1 C:SELECT 1 Z:I") ++alive;
+    if (outline(client->read_to_ready()) == "T D:1 C:SELECT 1 Z:I")
+      ++alive;
   }
   EXPECT_LT(alive, 40);
   EXPECT_GE(alive, 20);
   EXPECT_TRUE(serves(weir));
   const auto after = weir.processes_named("child");
   for (std::size_t i = 1; i < before.size(); ++i) {
-    EXPECT_NE(std::find(after.begin(), after.end(), before[i]), after.end()) << "a sibling went too";
+    EXPECT_NE(std::find(after.begin(), after.end(), before[i]), after.end())
+        << "a sibling went too";
   }
 }
 
@@ -95,7 +98,8 @@ TEST_F(ProcessTest, rows_of_a_killed_child_are_reclaimed) {
     const auto children = weir.processes_named("child");
     ASSERT_EQ(children.size(), 1U);
     ::kill(children[0], SIGKILL);
-    for (auto& client : clients) EXPECT_TRUE(client->wait_closed());
+    for (auto& client : clients)
+      EXPECT_TRUE(client->wait_closed());
     expect_soon("the next child", [&] {
       const auto now = weir.processes_named("child");
       return now.size() == 1 && now != children;
@@ -122,10 +126,12 @@ TEST_F(ProcessTest, crash_signals_are_survived) {
   for (const int number : {SIGSEGV, SIGABRT, SIGTERM, SIGQUIT, SIGINT}) {
     expect_soon("two children", [&] { return weir.processes_named("child").size() == 2; });
     const auto before = weir.processes_named("child");
-    for (const pid_t pid : before) ::kill(pid, number);
+    for (const pid_t pid : before)
+      ::kill(pid, number);
     expect_soon("two new children", [&] {
       const auto now = weir.processes_named("child");
-      return now.size() == 2 && std::find_first_of(now.begin(), now.end(), before.begin(), before.end()) == now.end();
+      return now.size() == 2 &&
+             std::find_first_of(now.begin(), now.end(), before.begin(), before.end()) == now.end();
     });
     EXPECT_TRUE(serves(weir)) << number;
   }
@@ -138,13 +144,14 @@ TEST_F(ProcessTest, a_child_that_keeps_dying_is_retried_with_back_off) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (std::chrono::steady_clock::now() < end) {
     for (const pid_t pid : process_tree(weir.pid())) {
-      if (pid == weir.pid() || command_line(pid).find("health") != std::string::npos) continue;
+      if (pid == weir.pid() || command_line(pid).find("health") != std::string::npos)
+        continue;
       seen.insert(pid);
       ::kill(pid, SIGKILL);
     }
   }
   EXPECT_GE(seen.size(), 3U);
-  EXPECT_LE(seen.size(), 60U);  // without back-off: hundreds
+  EXPECT_LE(seen.size(), 60U); // without back-off: hundreds
   expect_soon("served again", [&] { return serves(weir); });
 }
 
@@ -158,13 +165,14 @@ TEST_F(ProcessTest, killed_parent_takes_all_along_and_the_next_start_cleans_up) 
   weir.wait_end();
   expect_soon("all its processes end", [&] { return weir.processes().empty(); });
   EXPECT_TRUE(client.wait_closed());
-  EXPECT_TRUE(fs::exists(weir.pid_file()));     // nobody was left to remove them
+  EXPECT_TRUE(fs::exists(weir.pid_file())); // nobody was left to remove them
   EXPECT_TRUE(fs::exists(weir.socket_path()));
   // A stale pid file must not be mistaken for readiness.
   fs::remove(weir.pid_file());
   write_file(weir.pid_file(), "999999\n");
   weir.launch();
-  expect_soon("ready again", [&] { return std::atoi(read_file(weir.pid_file()).c_str()) == weir.pid(); });
+  expect_soon("ready again",
+              [&] { return std::atoi(read_file(weir.pid_file()).c_str()) == weir.pid(); });
   EXPECT_TRUE(serves(weir));
   EXPECT_TRUE(Connection(weir.socket_conninfo()).ok());
 }
@@ -199,8 +207,10 @@ TEST_F(ProcessTest, smart_stop_waits_for_clients) {
   RawClient client(weir.port());
   client.login();
   weir.signal(SIGTERM);
-  expect_soon("no new clients", [&] { return !Connection(weir.conninfo() + " connect_timeout=2").ok(); });
-  EXPECT_EQ(outline(client.ask(query("SELECT v FROM plain WHERE id = 1"))), "T D:row 1 C:SELECT 1 Z:I");
+  expect_soon("no new clients",
+              [&] { return !Connection(weir.conninfo() + " connect_timeout=2").ok(); });
+  EXPECT_EQ(outline(client.ask(query("SELECT v FROM plain WHERE id = 1"))),
+            "T D:row 1 C:SELECT 1 Z:I");
   EXPECT_TRUE(weir.running());
   client.send(msg::terminate());
   const auto status = weir.wait_end();
@@ -248,7 +258,8 @@ TEST_F(ProcessTest, fast_after_smart) {
   RawClient client(weir.port());
   client.login();
   weir.signal(SIGTERM);
-  expect_soon("no new clients", [&] { return !Connection(weir.conninfo() + " connect_timeout=2").ok(); });
+  expect_soon("no new clients",
+              [&] { return !Connection(weir.conninfo() + " connect_timeout=2").ok(); });
   weir.stop(SIGINT);
   EXPECT_TRUE(client.wait_closed());
 }
@@ -264,7 +275,9 @@ TEST_F(ProcessTest, servers_are_let_go_when_pgweir_stops) {
   }
   expect_soon("no connection of pgweir's is left", [&] {
     Connection super(cluster.conninfo(0, "postgres", "postgres"));
-    return super.value("SELECT count(*) FROM pg_stat_activity WHERE usename IN ('app', 'weir_check')") == "0";
+    return super.value(
+               "SELECT count(*) FROM pg_stat_activity WHERE usename IN ('app', 'weir_check')") ==
+           "0";
   });
 }
 
@@ -286,7 +299,7 @@ TEST_F(ProcessTest, commands_stop_and_reload) {
 
 TEST_F(ProcessTest, daemon) {
   Pgweir weir(cluster_, {{"log_destination", "'stderr'"}}, Pgweir::Unstarted{});
-  const Output output = command(weir, {"-D"});  // returns when the server is ready or has failed
+  const Output output = command(weir, {"-D"}); // returns when the server is ready or has failed
   EXPECT_EQ(output.code, 0) << output.out;
   expect_soon("the pid file", [&] { return fs::exists(weir.pid_file()); });
   EXPECT_TRUE(serves(weir));
@@ -305,7 +318,8 @@ TEST_F(ProcessTest, reload_changes_settings_for_running_sessions) {
   ASSERT_TRUE(weir.reaches_standby(client, "SELECT v FROM plain WHERE id = 1"));
   weir.set("load_balance_mode", "off");
   weir.reload();
-  expect_soon("reads on the primary", [&] { return weir.node_of(client, "SELECT v FROM plain WHERE id = 1") == 0; });
+  expect_soon("reads on the primary",
+              [&] { return weir.node_of(client, "SELECT v FROM plain WHERE id = 1") == 0; });
   weir.set("load_balance_mode", "on");
   weir.reload();
   EXPECT_TRUE(weir.reaches_standby(client, "SELECT v FROM plain WHERE id = 1"));
@@ -322,7 +336,8 @@ TEST_F(ProcessTest, a_reload_with_an_error_changes_nothing) {
   weir.set("load_balanse_mode", "off");
   weir.set("max_pool", "'many'");
   weir.signal(SIGHUP);
-  expect_soon("both errors are logged", [&] { return weir.logged("load_balanse_mode") && weir.logged("max_pool"); });
+  expect_soon("both errors are logged",
+              [&] { return weir.logged("load_balanse_mode") && weir.logged("max_pool"); });
   EXPECT_TRUE(weir.reaches_standby(client, "SELECT v FROM plain WHERE id = 1"));
   EXPECT_TRUE(serves(weir));
 }
@@ -339,12 +354,15 @@ TEST_F(ProcessTest, a_reload_reports_what_needs_a_restart) {
 // --- the command line
 
 TEST_F(ProcessTest, errors_in_the_file_are_named_all_at_once) {
-  Pgweir weir(cluster_, {{"load_balanse_mode", "on"}, {"max_pool", "'many'"}, {"backend_weight1", "-3"}}, Pgweir::Unstarted{});
+  Pgweir weir(cluster_,
+              {{"load_balanse_mode", "on"}, {"max_pool", "'many'"}, {"backend_weight1", "-3"}},
+              Pgweir::Unstarted{});
   weir.launch();
   const auto status = weir.wait_end();
   ASSERT_TRUE(status.has_value());
   EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) != 0);
-  for (const char* text : {"load_balanse_mode", "load_balance_mode", "max_pool", "backend_weight1", "pgweir.conf"}) {
+  for (const char* text :
+       {"load_balanse_mode", "load_balance_mode", "max_pool", "backend_weight1", "pgweir.conf"}) {
     EXPECT_NE(weir.log().find(text), std::string::npos) << text << "\n" << weir.log();
   }
   SpawnOptions options;
@@ -389,5 +407,5 @@ TEST_F(ProcessTest, discarding_old_state_at_start) {
   weir.expect_nothing_left();
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

@@ -10,10 +10,10 @@
 namespace weir::test {
 namespace {
 
-using namespace msg;  // NOLINT: the builders read as the protocol's own names
+using namespace msg; // NOLINT: the builders read as the protocol's own names
 
 class ProtocolTest : public ::testing::Test {
- protected:
+protected:
   // What pgweir answers, and that PostgreSQL answers the same.
   void same(const std::string& bytes) {
     RawClient direct(Cluster::shared().port(0));
@@ -35,13 +35,15 @@ class ProtocolTest : public ::testing::Test {
       direct.send(step);
       through.send(step);
       for (int i = 0; i < readies_each; ++i) {
-        EXPECT_EQ(outline(through.read_to_ready()), outline(direct.read_to_ready())) << "after " << printable(step);
+        EXPECT_EQ(outline(through.read_to_ready()), outline(direct.read_to_ready()))
+            << "after " << printable(step);
       }
     }
   }
   static std::string printable(const std::string& bytes) {
     std::string out;
-    for (const char c : bytes) out += c >= ' ' && c <= '~' ? c : '.';
+    for (const char c : bytes)
+      out += c >= ' ' && c <= '~' ? c : '.';
     return out;
   }
 
@@ -73,26 +75,29 @@ TEST_F(ProtocolTest, named_statements_and_portals) {
   same_dialogue({
       parse("s1", kRead) + describe('S', "s1") + sync(),
       bind("", "s1", {"1"}) + execute("") + sync(),
-      bind("p1", "s1", {"2"}) + bind("p2", "s1", {"3"}) + describe('P', "p2") + execute("p2") + execute("p1") + sync(),
-      execute("p1") + sync(),                 // the portal went with its transaction
-      parse("s1", "SELECT 1") + sync(),       // exists already
+      bind("p1", "s1", {"2"}) + bind("p2", "s1", {"3"}) + describe('P', "p2") + execute("p2") +
+          execute("p1") + sync(),
+      execute("p1") + sync(),           // the portal went with its transaction
+      parse("s1", "SELECT 1") + sync(), // exists already
       close('S', "s1") + sync(),
       bind("", "s1", {"1"}) + execute("") + sync(),
       parse("s1", "SELECT 'again'") + bind("", "s1") + execute("") + close('S', "s1") + sync(),
       close('S', "never was") + close('P', "never was") + sync(),
       describe('S', "never was") + sync(),
       execute("never was") + sync(),
-      parse("w", "SELECT count(*) FROM written WHERE id < $1::int") + bind("", "w", {"0"}) + execute("") + sync(),
+      parse("w", "SELECT count(*) FROM written WHERE id < $1::int") + bind("", "w", {"0"}) +
+          execute("") + sync(),
       bind("", "w", {"0"}) + execute("") + sync(),
   });
 }
 
 TEST_F(ProtocolTest, portal_with_row_limits) {
-  same(parse("", "SELECT id FROM plain ORDER BY id LIMIT 7") + bind("p", "") + execute("p", 3) + execute("p", 3) +
-       execute("p", 3) + execute("p", 3) + sync());
+  same(parse("", "SELECT id FROM plain ORDER BY id LIMIT 7") + bind("p", "") + execute("p", 3) +
+       execute("p", 3) + execute("p", 3) + execute("p", 3) + sync());
   same_dialogue({
       query("BEGIN"),
-      parse("", "SELECT id FROM plain ORDER BY id LIMIT 7") + bind("p", "") + execute("p", 3) + sync(),
+      parse("", "SELECT id FROM plain ORDER BY id LIMIT 7") + bind("p", "") + execute("p", 3) +
+          sync(),
       execute("p", 2) + sync(),
       query("SELECT 'between'"),
       execute("p") + close('P', "p") + sync(),
@@ -102,12 +107,14 @@ TEST_F(ProtocolTest, portal_with_row_limits) {
 }
 
 TEST_F(ProtocolTest, several_statements_in_a_batch) {
-  same(parse("", "SELECT 1") + bind("", "") + execute("") + parse("", "SELECT v FROM plain WHERE id = 2") + bind("", "") +
-       execute("") + parse("", "SELECT 3") + bind("", "") + execute("") + sync());
+  same(parse("", "SELECT 1") + bind("", "") + execute("") +
+       parse("", "SELECT v FROM plain WHERE id = 2") + bind("", "") + execute("") +
+       parse("", "SELECT 3") + bind("", "") + execute("") + sync());
   // A batch is one transaction: what came before the error is undone, what follows is skipped.
   same_dialogue({
-      parse("", "INSERT INTO written(id, v) VALUES (-500, 'x')") + bind("", "") + execute("") + parse("", "SELECT 1/0") +
-          bind("", "") + execute("") + parse("", "SELECT 'skipped'") + bind("", "") + execute("") + sync(),
+      parse("", "INSERT INTO written(id, v) VALUES (-500, 'x')") + bind("", "") + execute("") +
+          parse("", "SELECT 1/0") + bind("", "") + execute("") + parse("", "SELECT 'skipped'") +
+          bind("", "") + execute("") + sync(),
       query("SELECT count(*) FROM written WHERE id = -500"),
   });
 }
@@ -117,7 +124,8 @@ TEST_F(ProtocolTest, errors_inside_a_batch) {
   same(parse("", "SELECT nothing FROM plain") + describe('S', "") + sync());
   same(parse("", kRead) + bind("", "", {"not a number"}) + execute("") + sync());
   same(parse("", kRead) + bind("", "", {"1", "2"}) + execute("") + sync());
-  same(parse("", "SELECT 10/(id-2) FROM plain ORDER BY id LIMIT 3") + bind("", "") + execute("") + sync());
+  same(parse("", "SELECT 10/(id-2) FROM plain ORDER BY id LIMIT 3") + bind("", "") + execute("") +
+       sync());
   same(bind("", "missing") + execute("") + sync());
   same(parse("x", "SELECT 1; SELECT 2") + sync());
 }
@@ -131,14 +139,22 @@ TEST_F(ProtocolTest, many_syncs_in_one_write) {
   int readies = 0;
   for (int i = 1; i <= 40; ++i) {
     bytes += parse("", kRead) + bind("", "", {std::to_string(i)}) + execute("") + sync();
-    if (i % 4 == 0) bytes += parse("", "SELECT count(*) FROM written WHERE id < -10000") + bind("", "") + execute("") + sync();
-    if (i % 6 == 0) bytes += query("SELECT v FROM plain WHERE id = 1; SELECT pg_sleep(0)");
-    if (i % 5 == 0) bytes += parse("", "SELECT 1/0") + bind("", "") + execute("") + sync();
-    if (i % 8 == 0) bytes += sync();
+    if (i % 4 == 0)
+      bytes += parse("", "SELECT count(*) FROM written WHERE id < -10000") + bind("", "") +
+               execute("") + sync();
+    if (i % 6 == 0)
+      bytes += query("SELECT v FROM plain WHERE id = 1; SELECT pg_sleep(0)");
+    if (i % 5 == 0)
+      bytes += parse("", "SELECT 1/0") + bind("", "") + execute("") + sync();
+    if (i % 8 == 0)
+      bytes += sync();
   }
-  for (std::size_t at = 0; at < bytes.size();) {  // count the Syncs and Queries sent
-    const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at + i])); };
-    if (bytes[at] == 'S' || bytes[at] == 'Q') ++readies;
+  for (std::size_t at = 0; at < bytes.size();) { // count the Syncs and Queries sent
+    const auto byte = [&](std::size_t i) {
+      return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at + i]));
+    };
+    if (bytes[at] == 'S' || bytes[at] == 'Q')
+      ++readies;
     at += 1 + (byte(1) << 24U) + (byte(2) << 16U) + (byte(3) << 8U) + byte(4);
   }
   direct.send(bytes);
@@ -152,7 +168,8 @@ TEST_F(ProtocolTest, many_syncs_in_one_write) {
 TEST_F(ProtocolTest, query_after_parts_of_a_batch) {
   same(parse("", "SELECT 1") + query("SELECT 2"));
   same(parse("", "SELECT 1") + bind("", "") + query("SELECT 2"));
-  same(parse("", "SELECT 1") + bind("", "") + execute("") + query("SELECT v FROM plain WHERE id = 1"));
+  same(parse("", "SELECT 1") + bind("", "") + execute("") +
+       query("SELECT v FROM plain WHERE id = 1"));
   same(parse("n", kRead) + describe('S', "n") + query("SELECT v FROM plain WHERE id = 1"));
   same_dialogue({parse("", "SELECT 1") + query("BEGIN"), close('S', "x") + query("COMMIT")});
 }
@@ -167,24 +184,30 @@ TEST_F(ProtocolTest, flush) {
   EXPECT_EQ(outline(client.read_to('C')), "2 D:row 4 C:SELECT 1");
   EXPECT_EQ(outline(client.ask(sync())), "Z:I");
   client.send(parse("", "SELECT 1/0") + bind("", "") + execute("") + flush());
-  EXPECT_EQ(outline(client.read_to('E')), "1 E:22012");  // constants are folded at Bind
+  EXPECT_EQ(outline(client.read_to('E')), "1 E:22012"); // constants are folded at Bind
   client.send(parse("", "SELECT 'skipped until Sync'") + flush());
   EXPECT_TRUE(client.silent(std::chrono::milliseconds(200)));
   EXPECT_EQ(outline(client.ask(sync())), "Z:I");
 }
 
 TEST_F(ProtocolTest, transactions_in_the_extended_protocol) {
-  const auto run_it = [](const std::string& sql) { return parse("", sql) + bind("", "") + describe('P', "") + execute("") + sync(); };
-  same_dialogue({run_it("BEGIN"), run_it("SELECT v FROM plain WHERE id = 1"), run_it("COMMIT"), run_it("COMMIT"),
-                 run_it("BEGIN READ ONLY"), run_it("SELECT v FROM plain WHERE id = 1"), run_it("SELECT 1/0"),
-                 run_it("SELECT 1"), run_it("ROLLBACK"), run_it("BEGIN"), run_it("BEGIN"), run_it("ROLLBACK")});
+  const auto run_it = [](const std::string& sql) {
+    return parse("", sql) + bind("", "") + describe('P', "") + execute("") + sync();
+  };
+  same_dialogue({run_it("BEGIN"), run_it("SELECT v FROM plain WHERE id = 1"), run_it("COMMIT"),
+                 run_it("COMMIT"), run_it("BEGIN READ ONLY"),
+                 run_it("SELECT v FROM plain WHERE id = 1"), run_it("SELECT 1/0"),
+                 run_it("SELECT 1"), run_it("ROLLBACK"), run_it("BEGIN"), run_it("BEGIN"),
+                 run_it("ROLLBACK")});
   // As JDBC does: a named BEGIN, and BEGIN and the statement in one batch.
   same_dialogue({
       parse("b", "BEGIN") + sync(),
-      bind("", "b") + execute("") + parse("", kRead) + bind("", "", {"1"}) + describe('P', "") + execute("", 0) + sync(),
+      bind("", "b") + execute("") + parse("", kRead) + bind("", "", {"1"}) + describe('P', "") +
+          execute("", 0) + sync(),
       parse("", "COMMIT") + bind("", "") + execute("") + sync(),
       bind("", "b") + execute("") + sync(),
-      parse("", "INSERT INTO written(v) VALUES ('never kept')") + bind("", "") + execute("") + sync(),
+      parse("", "INSERT INTO written(v) VALUES ('never kept')") + bind("", "") + execute("") +
+          sync(),
       query("ROLLBACK"),
       query("SELECT count(*) FROM written WHERE v = 'never kept'"),
       bind("", "b") + execute("") + sync(),
@@ -196,11 +219,14 @@ TEST_F(ProtocolTest, transactions_in_the_extended_protocol) {
 
 TEST_F(ProtocolTest, copy_in) {
   const auto dialogue = [](RawClient& client) {
-    std::string out = outline(client.ask(query("CREATE TABLE IF NOT EXISTS copy_raw (i int)"))).substr(0, 0);
+    std::string out =
+        outline(client.ask(query("CREATE TABLE IF NOT EXISTS copy_raw (i int)"))).substr(0, 0);
     out += outline(client.ask(query("TRUNCATE copy_raw"))) + "\n";
     client.send(query("COPY copy_raw FROM STDIN"));
     out += outline(client.read_to('G')) + "\n";
-    out += outline(client.ask(copy_data("1\n2") + flush() + sync() + copy_data("\n3\n") + copy_done())) + "\n";
+    out += outline(client.ask(copy_data("1\n2") + flush() + sync() + copy_data("\n3\n") +
+                              copy_done())) +
+           "\n";
     client.send(query("COPY copy_raw FROM STDIN"));
     out += outline(client.read_to('G')) + "\n";
     out += outline(client.ask(copy_data("4\n") + copy_fail("enough"))) + "\n";
@@ -208,14 +234,16 @@ TEST_F(ProtocolTest, copy_in) {
     out += outline(client.read_to('G')) + "\n";
     out += outline(client.ask(copy_data("nonsense\n") + copy_data("5\n") + copy_done())) + "\n";
     // Extended: data follows in the same write as Execute; a Sync ends it.
-    out += outline(client.ask(parse("", "COPY copy_raw FROM STDIN") + bind("", "") + execute("") + copy_data("6\n") +
-                              copy_done() + sync())) + "\n";
+    out += outline(client.ask(parse("", "COPY copy_raw FROM STDIN") + bind("", "") + execute("") +
+                              copy_data("6\n") + copy_done() + sync())) +
+           "\n";
     client.send(parse("", "COPY copy_raw FROM STDIN") + bind("", "") + execute("") + flush());
     out += outline(client.read_to('G')) + "\n";
     out += outline(client.ask(copy_data("7\n") + copy_fail("enough") + sync())) + "\n";
     out += outline(client.ask(query("SELECT count(*), sum(i) FROM copy_raw"))) + "\n";
     // A stray end of copy is ignored.
-    out += outline(client.ask(copy_done() + copy_data("x") + copy_fail("y") + query("SELECT 1"))) + "\n";
+    out += outline(client.ask(copy_done() + copy_data("x") + copy_fail("y") + query("SELECT 1"))) +
+           "\n";
     // COPY and another statement in one text.
     client.send(query("COPY copy_raw FROM STDIN; SELECT count(*) FROM copy_raw"));
     out += outline(client.read_to('G')) + "\n";
@@ -235,28 +263,33 @@ TEST_F(ProtocolTest, function_call) {
   direct.login();
   RawClient through(weir_.port());
   through.login();
-  for (const std::string& step : {function_call(1397, {"-5"}), function_call(99999999, {"1"}), function_call(1397, {"x"})}) {
+  for (const std::string& step :
+       {function_call(1397, {"-5"}), function_call(99999999, {"1"}), function_call(1397, {"x"})}) {
     EXPECT_EQ(outline(through.ask(step)), outline(direct.ask(step)));
   }
 }
 
 // The same bytes, cut at every place.
 TEST_F(ProtocolTest, split_at_every_position) {
-  const std::string bytes = query("SELECT v FROM plain WHERE id = 1") + parse("s", kRead) + bind("", "s", {"2"}) +
-                            describe('P', "") + execute("") + close('S', "s") + sync() + query("COPY (SELECT 7) TO STDOUT");
+  const std::string bytes = query("SELECT v FROM plain WHERE id = 1") + parse("s", kRead) +
+                            bind("", "s", {"2"}) + describe('P', "") + execute("") +
+                            close('S', "s") + sync() + query("COPY (SELECT 7) TO STDOUT");
   RawClient direct(Cluster::shared().port(0));
   direct.login();
   direct.send(bytes);
   std::string expected;
-  for (int i = 0; i < 3; ++i) expected += outline(direct.read_to_ready()) + "\n";
+  for (int i = 0; i < 3; ++i)
+    expected += outline(direct.read_to_ready()) + "\n";
   RawClient through(weir_.port());
   through.login();
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
     through.send(std::string_view(bytes).substr(0, cut));
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // or the two parts would travel as one
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(1)); // or the two parts would travel as one
     through.send(std::string_view(bytes).substr(cut));
     std::string got;
-    for (int i = 0; i < 3; ++i) got += outline(through.read_to_ready()) + "\n";
+    for (int i = 0; i < 3; ++i)
+      got += outline(through.read_to_ready()) + "\n";
     ASSERT_EQ(got, expected) << "cut at " << cut;
   }
   for (const char byte : bytes) {
@@ -264,7 +297,8 @@ TEST_F(ProtocolTest, split_at_every_position) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   std::string got;
-  for (int i = 0; i < 3; ++i) got += outline(through.read_to_ready()) + "\n";
+  for (int i = 0; i < 3; ++i)
+    got += outline(through.read_to_ready()) + "\n";
   EXPECT_EQ(got, expected);
 }
 
@@ -280,15 +314,29 @@ TEST_F(ProtocolTest, replication_connection_goes_to_the_primary) {
   RawClient logical(weir_.port());
   logical.login("postgres", "app", {{"replication", "database"}});
   EXPECT_EQ(outline(logical.ask(query("SELECT pg_is_in_recovery()"))), "T D:f C:SELECT 1 Z:I");
-  EXPECT_EQ(outline(logical.ask(query("SELECT v FROM plain WHERE id = 1"))), "T D:row 1 C:SELECT 1 Z:I");
-  for (const NodeStatement& s : weir_.statements("SELECT v FROM plain")) EXPECT_EQ(s.node, 0);
+  EXPECT_EQ(outline(logical.ask(query("SELECT v FROM plain WHERE id = 1"))),
+            "T D:row 1 C:SELECT 1 Z:I");
+  for (const NodeStatement& s : weir_.statements("SELECT v FROM plain"))
+    EXPECT_EQ(s.node, 0);
 }
 
 TEST_F(ProtocolTest, base_backup_streams_through) {
   const std::string target = make_folder("backup");
   SpawnOptions options;
-  options.argv = {postgres_bin() + "/pg_basebackup", "-h", "127.0.0.1", "-p", std::to_string(weir_.port()), "-U", "postgres",
-                  "-D", target + "/data", "-X", "stream", "-c", "fast", "--no-sync"};
+  options.argv = {postgres_bin() + "/pg_basebackup",
+                  "-h",
+                  "127.0.0.1",
+                  "-p",
+                  std::to_string(weir_.port()),
+                  "-U",
+                  "postgres",
+                  "-D",
+                  target + "/data",
+                  "-X",
+                  "stream",
+                  "-c",
+                  "fast",
+                  "--no-sync"};
   options.folder = target;
   const Output output = run(options);
   EXPECT_EQ(output.code, 0) << output.out;
@@ -296,5 +344,5 @@ TEST_F(ProtocolTest, base_backup_streams_through) {
   remove_folder(target);
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

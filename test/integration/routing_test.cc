@@ -14,7 +14,7 @@ namespace weir::test {
 namespace {
 
 class RoutingTest : public ::testing::Test {
- protected:
+protected:
   explicit RoutingTest(const Settings& settings = {}) : weir_(Cluster::shared(), settings) {}
   void SetUp() override {
     ASSERT_TRUE(client_.ok()) << client_.error();
@@ -28,8 +28,10 @@ class RoutingTest : public ::testing::Test {
   bool stays_on_primary(const std::string& sql) {
     constexpr int kTries = 4;
     for (int i = 0; i < kTries; ++i) {
-      if (!on_primary(sql)) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // nothing tells when facts have arrived
+      if (!on_primary(sql))
+        return false;
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(20)); // nothing tells when facts have arrived
     }
     return true;
   }
@@ -44,37 +46,47 @@ TEST_F(RoutingTest, table_of_statements) {
   int rows = 0;
   for (std::string line; std::getline(table, line);) {
     const std::size_t tab = line.find('\t');
-    if (line.empty() || line[0] == '#' || tab == std::string::npos) continue;
+    if (line.empty() || line[0] == '#' || tab == std::string::npos)
+      continue;
     const std::string where = line.substr(0, tab);
     std::string sql = line.substr(tab + 1);
-    if (sql.rfind("--", 0) == 0) sql += "\nSELECT v FROM plain WHERE id = 1";
+    if (sql.rfind("--", 0) == 0)
+      sql += "\nSELECT v FROM plain WHERE id = 1";
     Connection client(weir_.conninfo());
     ASSERT_TRUE(client.ok()) << client.error();
     ++rows;
-    const auto drain = [&] {  // of COPY … TO STDOUT
+    const auto drain = [&] { // of COPY … TO STDOUT
       char* buffer = nullptr;
-      while (PQgetCopyData(client.raw(), &buffer, 0) > 0) PQfreemem(buffer);
+      while (PQgetCopyData(client.raw(), &buffer, 0) > 0)
+        PQfreemem(buffer);
     };
     const auto node = [&] {
       static int serial = 0;
       const std::string mark = "row " + std::to_string(++serial) + " end";
-      // The mark has to stand in the first line, before the end of a comment to the end of the line.
+      // The mark has to stand in the first line, before the end of a comment to the end of the
+      // line.
       const bool line_comment = sql.rfind("--", 0) == 0;
-      const Answer answer = client.exec(line_comment ? "-- " + mark + sql : sql + " /* " + mark + " */");
-      if (answer.status == PGRES_COPY_OUT) drain();
-      client.exec("SELECT 1");  // takes what COPY left
+      const Answer answer =
+          client.exec(line_comment ? "-- " + mark + sql : sql + " /* " + mark + " */");
+      if (answer.status == PGRES_COPY_OUT)
+        drain();
+      client.exec("SELECT 1"); // takes what COPY left
       const auto nodes = weir_.nodes_of(mark);
       return nodes.empty() ? -1 : nodes.back();
     };
     if (where == "standby") {
-      EXPECT_TRUE(wait_until([&] { return node() > 0; }, std::chrono::seconds(3))) << "never on a standby: " << sql;
+      EXPECT_TRUE(wait_until([&] { return node() > 0; }, std::chrono::seconds(3)))
+          << "never on a standby: " << sql;
     } else if (where == "primary") {
       for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(node(), 0) << sql;
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // nothing tells when facts have arrived
+        std::this_thread::sleep_for(
+            std::chrono::milliseconds(20)); // nothing tells when facts have arrived
       }
     } else {
-      EXPECT_TRUE(wait_until([&] { return "node " + std::to_string(node()) == where; }, std::chrono::seconds(3))) << where << ": " << sql;
+      EXPECT_TRUE(wait_until([&] { return "node " + std::to_string(node()) == where; },
+                             std::chrono::seconds(3)))
+          << where << ": " << sql;
     }
   }
   EXPECT_GT(rows, 80);
@@ -85,7 +97,8 @@ TEST_F(RoutingTest, a_session_reads_one_standby_and_sessions_spread) {
   for (int i = 0; i < 40; ++i) {
     Connection client(weir_.conninfo());
     const int node = weir_.node_of(client, kRead);
-    for (int j = 0; j < 5; ++j) EXPECT_EQ(weir_.node_of(client, kRead), node);
+    for (int j = 0; j < 5; ++j)
+      EXPECT_EQ(weir_.node_of(client, kRead), node);
     ++sessions.at(static_cast<std::size_t>(node));
   }
   EXPECT_EQ(sessions[0], 0);
@@ -94,8 +107,9 @@ TEST_F(RoutingTest, a_session_reads_one_standby_and_sessions_spread) {
 }
 
 TEST_F(RoutingTest, read_write_transactions_belong_to_the_primary) {
-  for (const char* begin : {"BEGIN", "START TRANSACTION", "BEGIN READ WRITE", "BEGIN ISOLATION LEVEL REPEATABLE READ",
-                            "BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY"}) {
+  for (const char* begin :
+       {"BEGIN", "START TRANSACTION", "BEGIN READ WRITE", "BEGIN ISOLATION LEVEL REPEATABLE READ",
+        "BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY"}) {
     SCOPED_TRACE(begin);
     client_.must(begin);
     EXPECT_EQ(client_.transaction(), 'T');
@@ -109,13 +123,15 @@ TEST_F(RoutingTest, read_write_transactions_belong_to_the_primary) {
 
 TEST_F(RoutingTest, read_only_transactions_stay_on_one_standby) {
   ASSERT_TRUE(weir_.reaches_standby(client_, "SELECT count(*) FROM plain"));
-  for (const char* begin : {"BEGIN READ ONLY", "START TRANSACTION READ ONLY", "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY"}) {
+  for (const char* begin : {"BEGIN READ ONLY", "START TRANSACTION READ ONLY",
+                            "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY"}) {
     SCOPED_TRACE(begin);
     Connection session(weir_.conninfo());
     session.must(begin);
     const int node = weir_.node_of(session, kRead);
     EXPECT_GT(node, 0);
-    for (int i = 0; i < 5; ++i) EXPECT_EQ(weir_.node_of(session, "SELECT count(*) FROM plain"), node);
+    for (int i = 0; i < 5; ++i)
+      EXPECT_EQ(weir_.node_of(session, "SELECT count(*) FROM plain"), node);
     EXPECT_EQ(session.value("SHOW transaction_read_only"), "on");
     EXPECT_EQ(session.exec("INSERT INTO written(v) VALUES ('never')").sqlstate, "25006");
     EXPECT_EQ(session.transaction(), 'E');
@@ -149,11 +165,14 @@ TEST_F(RoutingTest, default_transaction_read_only_is_seen) {
 }
 
 TEST_F(RoutingTest, temp_tables_keep_a_session_on_the_primary) {
-  for (const char* make : {"CREATE TEMP TABLE plain (id int, v text)", "CREATE TEMPORARY TABLE plain AS SELECT 1 AS id, 'temp'::text AS v",
-                           "SELECT 1 AS id, 'temp'::text AS v INTO TEMP plain", "CREATE TABLE pg_temp.plain (id int, v text)",
-                           "CREATE TEMP VIEW plain AS SELECT 1 AS id, 'temp'::text AS v",
-                           "SET search_path = pg_temp, public; CREATE TABLE plain (id int, v text)", "SELECT f_temp()",
-                           "DO $$BEGIN CREATE TEMP TABLE plain (id int, v text); END$$"}) {
+  for (const char* make :
+       {"CREATE TEMP TABLE plain (id int, v text)",
+        "CREATE TEMPORARY TABLE plain AS SELECT 1 AS id, 'temp'::text AS v",
+        "SELECT 1 AS id, 'temp'::text AS v INTO TEMP plain",
+        "CREATE TABLE pg_temp.plain (id int, v text)",
+        "CREATE TEMP VIEW plain AS SELECT 1 AS id, 'temp'::text AS v",
+        "SET search_path = pg_temp, public; CREATE TABLE plain (id int, v text)", "SELECT f_temp()",
+        "DO $$BEGIN CREATE TEMP TABLE plain (id int, v text); END$$"}) {
     SCOPED_TRACE(make);
     Connection session(weir_.conninfo());
     EXPECT_EQ(session.value("SELECT count(*) FROM plain"), "100");
@@ -173,9 +192,10 @@ TEST_F(RoutingTest, temp_tables_keep_a_session_on_the_primary) {
 TEST_F(RoutingTest, temp_table_in_the_same_batch) {
   RawClient client(weir_.port());
   client.login();
-  using namespace msg;  // NOLINT: the builders read as the protocol's own names
-  const auto answer = client.ask(parse("", "CREATE TEMP TABLE plain AS SELECT 1 AS id") + bind("", "") + execute("") +
-                                 parse("", "SELECT count(*) FROM plain") + bind("", "") + execute("") + sync());
+  using namespace msg; // NOLINT: the builders read as the protocol's own names
+  const auto answer = client.ask(
+      parse("", "CREATE TEMP TABLE plain AS SELECT 1 AS id") + bind("", "") + execute("") +
+      parse("", "SELECT count(*) FROM plain") + bind("", "") + execute("") + sync());
   EXPECT_EQ(outline(answer), "1 2 C:SELECT 1 1 2 D:1 C:SELECT 1 Z:I");
 }
 
@@ -191,7 +211,8 @@ TEST_F(RoutingTest, cursors_and_listen_keep_a_session_on_the_primary) {
   expect_soon("the notification", [&] {
     PQconsumeInput(listener.raw());
     PGnotify* note = PQnotifies(listener.raw());
-    if (note == nullptr) return false;
+    if (note == nullptr)
+      return false;
     PQfreemem(note);
     return true;
   });
@@ -202,10 +223,12 @@ TEST_F(RoutingTest, cursors_and_listen_keep_a_session_on_the_primary) {
 TEST_F(RoutingTest, settings_hold_on_every_node) {
   const auto on_every_node = [this](const std::string& sql, const std::string& expected) {
     for (int node = 0; node < kNodes; ++node) {
-      EXPECT_EQ(client_.value("/*pgweir: node=" + std::to_string(node) + "*/ " + sql), expected) << node << " " << sql;
+      EXPECT_EQ(client_.value("/*pgweir: node=" + std::to_string(node) + "*/ " + sql), expected)
+          << node << " " << sql;
     }
   };
-  const std::string day = "SELECT to_char(date '2024-02-01', 'TMMonth') || date '2024-02-01' FROM plain WHERE id = 1";
+  const std::string day =
+      "SELECT to_char(date '2024-02-01', 'TMMonth') || date '2024-02-01' FROM plain WHERE id = 1";
   on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "2024-02-01");
   client_.must("SET DateStyle = 'German'");
   on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "01.02.2024");
@@ -228,14 +251,16 @@ TEST_F(RoutingTest, settings_hold_on_every_node) {
   on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "01.02.2024");
   EXPECT_FALSE(client_.exec("SET DateStyle = 'nonsense'").ok());
   on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "01.02.2024");
-  EXPECT_FALSE(client_.exec("SET DateStyle = 'ISO'; SELECT 1/0").ok());  // one implicit transaction
+  EXPECT_FALSE(client_.exec("SET DateStyle = 'ISO'; SELECT 1/0").ok()); // one implicit transaction
   on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "01.02.2024");
   client_.must("RESET DateStyle");
   on_every_node("SELECT date '2024-02-01' FROM plain WHERE id = 1", "2024-02-01");
   client_.must("SET my.own = 'mine'");
   client_.must("SET statement_timeout = '50ms'");
   for (int node = 0; node < kNodes; ++node) {
-    EXPECT_EQ(client_.exec("/*pgweir: node=" + std::to_string(node) + "*/ SELECT pg_sleep(30)").sqlstate, "57014");
+    EXPECT_EQ(
+        client_.exec("/*pgweir: node=" + std::to_string(node) + "*/ SELECT pg_sleep(30)").sqlstate,
+        "57014");
   }
   client_.must("DISCARD ALL");
   on_every_node("SELECT count(pg_sleep(0.1)) FROM plain WHERE id = 1", "1");
@@ -250,7 +275,8 @@ TEST_F(RoutingTest, roles_hold_on_every_node) {
     const std::string hint = "/*pgweir: node=" + std::to_string(node) + "*/ ";
     EXPECT_EQ(super.exec(hint + "SELECT v FROM plain WHERE id = 1").value(), "row 1");
     // Row security: the owner and superusers see all, others five rows.
-    EXPECT_EQ(super.exec(hint + "SELECT count(*) FROM shadow.only_here").sqlstate, "") << "granted to everybody";
+    EXPECT_EQ(super.exec(hint + "SELECT count(*) FROM shadow.only_here").sqlstate, "")
+        << "granted to everybody";
   }
   EXPECT_EQ(super.value("SELECT current_user"), "weir_trust");
   EXPECT_EQ(super.value("SELECT count(*) FROM secured"), "5");
@@ -267,14 +293,16 @@ TEST_F(RoutingTest, search_path_decides) {
   EXPECT_TRUE(on_standby(kRead));
   {
     Connection session(weir_.conninfo());
-    session.must("SET search_path = shadow, public");  // "plain" is a view there
-    for (int i = 0; i < 4; ++i) EXPECT_EQ(weir_.node_of(session, kRead), 0);
+    session.must("SET search_path = shadow, public"); // "plain" is a view there
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(weir_.node_of(session, kRead), 0);
     EXPECT_EQ(session.value(kRead), "shadow");
   }
   {
     Connection session(weir_.conninfo());
     session.must("SET search_path = other, public");
-    for (int i = 0; i < 4; ++i) EXPECT_EQ(session.value(kRead), "other 1");
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(session.value(kRead), "other 1");
   }
   // A name that means a plain table in every schema that has it is balanced under any path.
   client_.must("SET search_path = other, public");
@@ -287,11 +315,13 @@ TEST_F(RoutingTest, a_name_that_changes_its_meaning) {
   Connection ddl(weir_.conninfo());
   ddl.must("DROP TABLE IF EXISTS chameleon; CREATE TABLE chameleon AS SELECT 'table'::text AS v");
   EXPECT_TRUE(weir_.reaches_standby(client_, "SELECT v FROM chameleon"));
-  ddl.must("ALTER TABLE chameleon RENAME TO chameleon_old; CREATE VIEW chameleon AS SELECT 'view'::text || f_volatile(1) AS v");
+  ddl.must("ALTER TABLE chameleon RENAME TO chameleon_old; CREATE VIEW chameleon AS SELECT "
+           "'view'::text || f_volatile(1) AS v");
   EXPECT_EQ(ddl.value("SELECT v FROM chameleon"), "view1");
   EXPECT_TRUE(wait_until([&] { return on_primary("SELECT v FROM chameleon"); }));
   EXPECT_TRUE(stays_on_primary("SELECT v FROM chameleon"));
-  ddl.must("DROP VIEW chameleon; ALTER TABLE chameleon_old RENAME TO chameleon; DROP TABLE chameleon");
+  ddl.must(
+      "DROP VIEW chameleon; ALTER TABLE chameleon_old RENAME TO chameleon; DROP TABLE chameleon");
 }
 
 // --- prepared statements across nodes
@@ -325,15 +355,18 @@ TEST_F(RoutingTest, prepared_in_a_transaction_that_is_rolled_back) {
   client_.must("BEGIN");
   ASSERT_TRUE(client_.prepare("kept", "SELECT v FROM plain WHERE id = $1").ok());
   client_.must("ROLLBACK");
-  for (int i = 1; i < 5; ++i) EXPECT_EQ(client_.exec_prepared("kept", {std::to_string(i)}).value(), "row " + std::to_string(i));
+  for (int i = 1; i < 5; ++i)
+    EXPECT_EQ(client_.exec_prepared("kept", {std::to_string(i)}).value(),
+              "row " + std::to_string(i));
 }
 
 // --- what a standby refuses runs again on the primary
 
 class ListsTest : public RoutingTest {
- protected:
+protected:
   ListsTest()
-      : RoutingTest({{"read_only_function_list", "'f_lies,f_stable,f_immutable'"}, {"primary_routing_query_pattern_list", "'.*on_the_primary.*'"}}) {}
+      : RoutingTest({{"read_only_function_list", "'f_lies,f_stable,f_immutable'"},
+                     {"primary_routing_query_pattern_list", "'.*on_the_primary.*'"}}) {}
 };
 
 TEST_F(ListsTest, function_lists_and_patterns) {
@@ -353,7 +386,7 @@ TEST_F(ListsTest, refused_by_a_standby_runs_again_on_the_primary) {
 }
 
 class WriteListTest : public RoutingTest {
- protected:
+protected:
   WriteListTest() : RoutingTest({{"write_function_list", "'upper,my_.*'"}}) {}
 };
 
@@ -364,13 +397,15 @@ TEST_F(WriteListTest, a_listed_function_is_a_write) {
 
 TEST(routing, reset_returns_to_the_clients_own_values_in_any_text) {
   Pgweir weir(Cluster::shared());
-  for (const char* more : {"options='-c search_path=other'", "client_encoding=SJIS options='-c search_path=other'",
-                           "options='-c standard_conforming_strings=off -c search_path=other'"}) {
+  for (const char* more :
+       {"options='-c search_path=other'", "client_encoding=SJIS options='-c search_path=other'",
+        "options='-c standard_conforming_strings=off -c search_path=other'"}) {
     SCOPED_TRACE(more);
     Connection client(weir.conninfo() + " " + more);
     ASSERT_TRUE(client.ok()) << client.error();
     EXPECT_EQ(client.value("SELECT v FROM plain WHERE id = 1"), "other 1");
-    for (const char* reset : {"SET search_path = public; RESET search_path", "RESET ALL", "SELECT 1; RESET ALL", "DISCARD ALL"}) {
+    for (const char* reset : {"SET search_path = public; RESET search_path", "RESET ALL",
+                              "SELECT 1; RESET ALL", "DISCARD ALL"}) {
       client.must(reset);
       EXPECT_EQ(client.value("SHOW search_path"), "other") << reset;
       EXPECT_EQ(client.value("SELECT v FROM plain WHERE id = 1"), "other 1") << reset;
@@ -383,37 +418,48 @@ TEST(routing, encoding_names_as_clients_write_them) {
   for (const char* name : {"utf8", "UTF-8", "'utf-8'", "unicode"}) {
     RawClient client(weir.port());
     client.login("app", "app", {{"client_encoding", name}});
-    EXPECT_TRUE(wait_until([&] {
-      client.ask(msg::query(std::string("SELECT v FROM plain WHERE id = 1 /* encoded ") + name + " end */"));
-      const auto nodes = weir.nodes_of(std::string("encoded ") + name + " end");
-      return !nodes.empty() && nodes.back() > 0;
-    }, std::chrono::seconds(5))) << name;
+    EXPECT_TRUE(wait_until(
+        [&] {
+          client.ask(msg::query(std::string("SELECT v FROM plain WHERE id = 1 /* encoded ") + name +
+                                " end */"));
+          const auto nodes = weir.nodes_of(std::string("encoded ") + name + " end");
+          return !nodes.empty() && nodes.back() > 0;
+        },
+        std::chrono::seconds(5)))
+        << name;
   }
 }
 
 TEST(routing, load_balance_off) {
   Pgweir weir(Cluster::shared(), {{"load_balance_mode", "off"}});
   Connection client(weir.conninfo());
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(weir.node_of(client, "SELECT v FROM plain WHERE id = 1"), 0);
 }
 
 TEST(routing, statement_level) {
-  Pgweir weir(Cluster::shared(), {{"statement_level_load_balance", "on"}, {"backend_weight0", "1"}, {"backend_weight2", "0"}});
+  Pgweir weir(
+      Cluster::shared(),
+      {{"statement_level_load_balance", "on"}, {"backend_weight0", "1"}, {"backend_weight2", "0"}});
   Connection client(weir.conninfo());
   ASSERT_TRUE(weir.reaches_standby(client, "SELECT v FROM plain WHERE id = 1"));
   std::vector<int> counts(kNodes);
-  for (int i = 0; i < 100; ++i) ++counts.at(static_cast<std::size_t>(weir.node_of(client, "SELECT v FROM plain WHERE id = 1")));
+  for (int i = 0; i < 100; ++i)
+    ++counts.at(static_cast<std::size_t>(weir.node_of(client, "SELECT v FROM plain WHERE id = 1")));
   EXPECT_GE(counts[0], 20);
   EXPECT_GE(counts[1], 20);
   EXPECT_EQ(counts[2], 0);
 }
 
 TEST(routing, weights) {
-  Pgweir weir(Cluster::shared(), {{"statement_level_load_balance", "on"}, {"backend_weight1", "4"}, {"backend_weight2", "1"}});
+  Pgweir weir(
+      Cluster::shared(),
+      {{"statement_level_load_balance", "on"}, {"backend_weight1", "4"}, {"backend_weight2", "1"}});
   Connection client(weir.conninfo());
   ASSERT_TRUE(weir.reaches_standby(client, "SELECT v FROM plain WHERE id = 1"));
   std::vector<int> counts(kNodes);
-  for (int i = 0; i < 300; ++i) ++counts.at(static_cast<std::size_t>(weir.node_of(client, "SELECT v FROM plain WHERE id = 1")));
+  for (int i = 0; i < 300; ++i)
+    ++counts.at(static_cast<std::size_t>(weir.node_of(client, "SELECT v FROM plain WHERE id = 1")));
   EXPECT_EQ(counts[0], 0);
   EXPECT_NEAR(counts[1], 240, 40);
 }
@@ -421,7 +467,8 @@ TEST(routing, weights) {
 TEST(routing, unsafe_texts_are_the_primarys) {
   Pgweir weir(Cluster::shared());
   const std::string read = "SELECT v FROM plain WHERE id = 1";
-  for (const char* set : {"SET standard_conforming_strings = off", "SET client_encoding = 'SJIS'"}) {
+  for (const char* set :
+       {"SET standard_conforming_strings = off", "SET client_encoding = 'SJIS'"}) {
     Connection client(weir.conninfo());
     ASSERT_TRUE(weir.reaches_standby(client, read));
     client.must(set);
@@ -433,5 +480,5 @@ TEST(routing, unsafe_texts_are_the_primarys) {
   EXPECT_TRUE(weir.reaches_standby(client, read));
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

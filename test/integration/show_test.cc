@@ -8,21 +8,23 @@
 namespace weir::test {
 namespace {
 
-using namespace msg;  // NOLINT: the builders read as the protocol's own names
+using namespace msg; // NOLINT: the builders read as the protocol's own names
 
 using Columns = std::vector<std::string>;
 
 class ShowTest : public ::testing::Test {
- protected:
+protected:
   // Pgpool-II's columns come first; ours may follow.
   static void expect_columns(const Answer& answer, const Columns& expected) {
     ASSERT_TRUE(answer.ok()) << answer.message;
     ASSERT_GE(answer.columns.size(), expected.size());
-    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(answer.columns[i], expected[i]);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(answer.columns[i], expected[i]);
   }
   static std::string at(const Answer& answer, std::size_t row, const std::string& column) {
     for (std::size_t i = 0; i < answer.columns.size(); ++i) {
-      if (answer.columns[i] == column) return answer.rows.at(row).at(i).value_or("");
+      if (answer.columns[i] == column)
+        return answer.rows.at(row).at(i).value_or("");
     }
     return "no such column";
   }
@@ -36,8 +38,9 @@ TEST_F(ShowTest, pool_nodes) {
   ASSERT_TRUE(weir_.reaches_standby(client_, "SELECT v FROM plain WHERE id = 1"));
   client_.must("INSERT INTO written(v) VALUES ('shown')");
   const Answer nodes = client_.exec("SHOW POOL_NODES");
-  expect_columns(nodes, {"node_id", "hostname", "port", "status", "pg_status", "lb_weight", "role", "pg_role", "select_cnt",
-                         "load_balance_node", "replication_delay", "replication_state", "replication_sync_state", "last_status_change"});
+  expect_columns(nodes, {"node_id", "hostname", "port", "status", "pg_status", "lb_weight", "role",
+                         "pg_role", "select_cnt", "load_balance_node", "replication_delay",
+                         "replication_state", "replication_sync_state", "last_status_change"});
   ASSERT_EQ(nodes.rows.size(), 3U);
   int balance_nodes = 0;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -46,8 +49,10 @@ TEST_F(ShowTest, pool_nodes) {
     EXPECT_EQ(at(nodes, i, "port"), std::to_string(cluster_.port(static_cast<int>(i))));
     EXPECT_EQ(at(nodes, i, "role"), i == 0 ? "primary" : "standby");
     EXPECT_EQ(at(nodes, i, "lb_weight"), i == 0 ? "0.000000" : "0.500000");
-    EXPECT_TRUE(at(nodes, i, "status") == "up" || at(nodes, i, "status") == "waiting") << at(nodes, i, "status");
-    if (at(nodes, i, "load_balance_node") == "true") ++balance_nodes;
+    EXPECT_TRUE(at(nodes, i, "status") == "up" || at(nodes, i, "status") == "waiting")
+        << at(nodes, i, "status");
+    if (at(nodes, i, "load_balance_node") == "true")
+      ++balance_nodes;
   }
   EXPECT_EQ(at(nodes, 0, "status"), "up");
   EXPECT_EQ(balance_nodes, 1);
@@ -60,14 +65,15 @@ TEST_F(ShowTest, select_counts_grow) {
     return std::stol(at(nodes, 1, "select_cnt")) + std::stol(at(nodes, 2, "select_cnt"));
   };
   const long before = count();
-  for (int i = 0; i < 10; ++i) client_.must("SELECT v FROM plain WHERE id = 1");
+  for (int i = 0; i < 10; ++i)
+    client_.must("SELECT v FROM plain WHERE id = 1");
   EXPECT_EQ(count() - before, 10);
 }
 
 TEST_F(ShowTest, pool_processes) {
   const Answer processes = client_.exec("show pool_processes");
-  expect_columns(processes, {"pool_pid", "start_time", "client_connection_count", "database", "username",
-                             "backend_connection_time", "pool_counter", "status"});
+  expect_columns(processes, {"pool_pid", "start_time", "client_connection_count", "database",
+                             "username", "backend_connection_time", "pool_counter", "status"});
   EXPECT_EQ(processes.rows.size(), 2U);
   bool own = false;
   for (std::size_t i = 0; i < processes.rows.size(); ++i) {
@@ -80,13 +86,15 @@ TEST_F(ShowTest, pool_processes) {
 TEST_F(ShowTest, pool_pools) {
   client_.must("SELECT f_volatile(1)");
   const Answer pools = client_.exec("SHOW POOL_POOLS");
-  expect_columns(pools, {"pool_pid", "start_time", "client_connection_count", "pool_id", "backend_id", "database", "username",
-                         "backend_connection_time", "client_connection_time", "client_disconnection_time",
-                         "client_idle_duration", "majorversion", "minorversion", "pool_counter", "pool_backendpid",
-                         "pool_connected", "status", "load_balance_node"});
+  expect_columns(pools, {"pool_pid", "start_time", "client_connection_count", "pool_id",
+                         "backend_id", "database", "username", "backend_connection_time",
+                         "client_connection_time", "client_disconnection_time",
+                         "client_idle_duration", "majorversion", "minorversion", "pool_counter",
+                         "pool_backendpid", "pool_connected", "status", "load_balance_node"});
   bool found = false;
   for (std::size_t i = 0; i < pools.rows.size(); ++i) {
-    found = found || (at(pools, i, "database") == "app" && at(pools, i, "username") == "app" && at(pools, i, "backend_id") == "0");
+    found = found || (at(pools, i, "database") == "app" && at(pools, i, "username") == "app" &&
+                      at(pools, i, "backend_id") == "0");
   }
   EXPECT_TRUE(found);
 }
@@ -110,7 +118,8 @@ TEST_F(ShowTest, pool_status_and_version) {
 }
 
 TEST_F(ShowTest, any_case_blanks_and_semicolon) {
-  for (const char* sql : {"SHOW POOL_NODES", "show pool_nodes", "  Show  Pool_Nodes ; ", "SHOW pool_nodes;"}) {
+  for (const char* sql :
+       {"SHOW POOL_NODES", "show pool_nodes", "  Show  Pool_Nodes ; ", "SHOW pool_nodes;"}) {
     EXPECT_EQ(client_.exec(sql).rows.size(), 3U) << sql;
   }
 }
@@ -121,16 +130,18 @@ TEST_F(ShowTest, both_protocols_and_types) {
   const auto simple = client.ask(query("SHOW POOL_VERSION"));
   ASSERT_EQ(simple.size(), 4U) << outline(simple);
   EXPECT_EQ(simple[2].body, cstring("SELECT 1"));
-  const auto extended = client.ask(parse("", "SHOW POOL_VERSION") + bind("", "") + describe('P', "") + execute("") + sync());
+  const auto extended = client.ask(parse("", "SHOW POOL_VERSION") + bind("", "") +
+                                   describe('P', "") + execute("") + sync());
   ASSERT_EQ(extended.size(), 6U) << outline(extended);
   EXPECT_EQ(extended[2].body, simple[0].body);
   EXPECT_EQ(extended[3].body, simple[1].body);
   // The type of a column is a real one.
-  const std::string& row = simple[0].body;  // count, name, table, attribute, type
+  const std::string& row = simple[0].body; // count, name, table, attribute, type
   const std::size_t type_at = 2 + std::string("pool_version").size() + 1 + 4 + 2;
   EXPECT_NE(row.substr(type_at, 4), int32(0));
   // Named, described as a statement, executed twice, with a row limit.
-  EXPECT_EQ(outline(client.ask(parse("n", "SHOW POOL_NODES") + describe('S', "n") + sync())), "1 t T Z:I");
+  EXPECT_EQ(outline(client.ask(parse("n", "SHOW POOL_NODES") + describe('S', "n") + sync())),
+            "1 t T Z:I");
   for (int i = 0; i < 2; ++i) {
     const auto answer = client.ask(bind("", "n") + execute("") + sync());
     EXPECT_EQ(answer.size(), 1U + 3U + 1U + 1U) << outline(answer);
@@ -163,5 +174,5 @@ TEST_F(ShowTest, drivers_see_them_as_any_result) {
   EXPECT_EQ(client_.exec("SHOW pool_no_such_thing").sqlstate, "42704");
 }
 
-}  // namespace
-}  // namespace weir::test
+} // namespace
+} // namespace weir::test

@@ -17,8 +17,8 @@ struct Answer {
   ExecStatusType status = PGRES_FATAL_ERROR;
   std::vector<std::string> columns;
   std::vector<Row> rows;
-  std::string tag;       // command tag, "INSERT 0 1"
-  std::string sqlstate;  // of an error
+  std::string tag;      // command tag, "INSERT 0 1"
+  std::string sqlstate; // of an error
   std::string message;
   std::string detail;
   std::string hint;
@@ -32,7 +32,7 @@ struct Answer {
 Answer to_answer(const PGresult* result);
 
 class Connection {
- public:
+public:
   // CONNINFO as libpq takes it. The connection may have failed: ask ok().
   explicit Connection(const std::string& conninfo);
 
@@ -40,7 +40,7 @@ class Connection {
   std::string error() const { return PQerrorMessage(raw()); }
   PGconn* raw() const { return connection_.get(); }
   int socket() const { return PQsocket(raw()); }
-  char transaction() const;  // 'I' idle, 'T' in a block, 'E' failed block, 'A' active, '?' unknown
+  char transaction() const; // 'I' idle, 'T' in a block, 'E' failed block, 'A' active, '?' unknown
 
   // Simple protocol; the last result (all of them with exec_all).
   Answer exec(const std::string& sql);
@@ -57,7 +57,7 @@ class Connection {
   std::string parameter(const std::string& name) const;
   const std::vector<std::string>& notices() const { return notices_; }
 
- private:
+private:
   struct Close {
     void operator()(PGconn* connection) const { PQfinish(connection); }
   };
@@ -70,4 +70,4 @@ struct ClearResult {
 };
 using ResultPtr = std::unique_ptr<PGresult, ClearResult>;
 
-}  // namespace weir::test
+} // namespace weir::test

@@ -23,7 +23,9 @@ std::string program_under_test() {
   return set != nullptr ? set : WEIR_BINARY_DIR "/pgweir";
 }
 
-std::string quoted(const std::string& text) { return "'" + text + "'"; }
+std::string quoted(const std::string& text) {
+  return "'" + text + "'";
+}
 
 Settings default_settings(const Cluster& cluster, const std::string& folder, int port) {
   Settings settings{
@@ -55,20 +57,26 @@ Settings default_settings(const Cluster& cluster, const std::string& folder, int
   return settings;
 }
 
-}  // namespace
+} // namespace
 
 Pgweir::Pgweir(const Cluster& cluster, const Settings& changes, Unstarted)
-    : cluster_(cluster), folder_(make_folder("w")), port_(reserve_port()), settings_(default_settings(cluster, folder_, port_)) {
-  for (const auto& [name, value] : changes) set(name, value);
+    : cluster_(cluster), folder_(make_folder("w")), port_(reserve_port()),
+      settings_(default_settings(cluster, folder_, port_)) {
+  for (const auto& [name, value] : changes)
+    set(name, value);
   write_config();
   // A name of its own tells the processes of this instance from those of all others.
   binary_ = folder_ + "/pgweir";
   std::error_code error;
   fs::create_hard_link(program_under_test(), binary_, error);
-  if (error) fs::copy_file(program_under_test(), binary_);
+  if (error)
+    fs::copy_file(program_under_test(), binary_);
 }
 
-Pgweir::Pgweir(const Cluster& cluster, const Settings& changes) : Pgweir(cluster, changes, Unstarted{}) { start(); }
+Pgweir::Pgweir(const Cluster& cluster, const Settings& changes)
+    : Pgweir(cluster, changes, Unstarted{}) {
+  start();
+}
 
 Pgweir::~Pgweir() {
   if (process_.running()) {
@@ -76,7 +84,8 @@ Pgweir::~Pgweir() {
   } else if (launched_) {
     expect_clean_log();
   }
-  for (const pid_t pid : processes()) ::kill(pid, SIGKILL);
+  for (const pid_t pid : processes())
+    ::kill(pid, SIGKILL);
   if (::testing::Test::HasFailure()) {
     const std::string text = log();
     constexpr std::size_t kShown = 6000;
@@ -98,7 +107,8 @@ void Pgweir::set(const std::string& name, const std::string& value) {
 
 void Pgweir::write_config() const {
   std::string text;
-  for (const auto& [name, value] : settings_) text += name + " = " + value + "\n";
+  for (const auto& [name, value] : settings_)
+    text += name + " = " + value + "\n";
   write_file(config_file(), text);
 }
 
@@ -123,15 +133,23 @@ bool Pgweir::wait_ready(std::chrono::milliseconds patience) {
 
 void Pgweir::start() {
   launch();
-  if (!wait_ready()) throw std::runtime_error("pgweir did not get ready:\n" + log());
+  if (!wait_ready())
+    throw std::runtime_error("pgweir did not get ready:\n" + log());
   for (int node = 0; node < kNodes; ++node) {
-    if (!cluster_.answers(node)) continue;
-    expect_soon("node seen", [&] { return logged("node " + std::to_string(node) + " (127.0.0.1:" + std::to_string(cluster_.port(node)) + ") is Up"); });
+    if (!cluster_.answers(node))
+      continue;
+    expect_soon("node seen", [&] {
+      return logged("node " + std::to_string(node) +
+                    " (127.0.0.1:" + std::to_string(cluster_.port(node)) + ") is Up");
+    });
   }
-  if (cluster_.answers(0)) expect_soon("primary seen", [&] { return logged("is the primary"); });
+  if (cluster_.answers(0))
+    expect_soon("primary seen", [&] { return logged("is the primary"); });
 }
 
-std::string Pgweir::socket_path() const { return folder_ + "/.s.PGSQL." + std::to_string(port_); }
+std::string Pgweir::socket_path() const {
+  return folder_ + "/.s.PGSQL." + std::to_string(port_);
+}
 
 std::string Pgweir::conninfo(const std::string& user, const std::string& database) const {
   return "host=127.0.0.1 port=" + std::to_string(port_) + " user=" + user + " dbname=" + database +
@@ -139,8 +157,8 @@ std::string Pgweir::conninfo(const std::string& user, const std::string& databas
 }
 
 std::string Pgweir::socket_conninfo(const std::string& user, const std::string& database) const {
-  return "host=" + folder_ + " port=" + std::to_string(port_) + " user=" + user + " dbname=" + database +
-         " connect_timeout=60";
+  return "host=" + folder_ + " port=" + std::to_string(port_) + " user=" + user +
+         " dbname=" + database + " connect_timeout=60";
 }
 
 void Pgweir::reload() {
@@ -156,7 +174,8 @@ std::vector<pid_t> Pgweir::processes_named(const std::string& word) const {
   for (const pid_t each : processes()) {
     const std::string title = command_line(each);
     // The path of the program may hold any word.
-    if (each != pid() && title.find(binary_) == std::string::npos && title.find(word) != std::string::npos) {
+    if (each != pid() && title.find(binary_) == std::string::npos &&
+        title.find(word) != std::string::npos) {
       result.push_back(each);
     }
   }
@@ -185,7 +204,8 @@ void Pgweir::expect_nothing_left() const {
 void Pgweir::expect_clean_log() const {
   std::istringstream lines(log());
   for (std::string line; std::getline(lines, line);) {
-    for (const char* sign : {"AddressSanitizer", "LeakSanitizer", "runtime error:", "check failed", "PANIC"}) {
+    for (const char* sign :
+         {"AddressSanitizer", "LeakSanitizer", "runtime error:", "check failed", "PANIC"}) {
       if (line.find(sign) != std::string::npos) {
         ADD_FAILURE() << line;
         return;
@@ -200,9 +220,11 @@ std::vector<NodeStatement> Pgweir::statements(const std::string& mark) const {
   std::istringstream lines(log());
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
-    if (line.find(mark) == std::string::npos || !std::regex_search(line, match, pattern)) continue;
+    if (line.find(mark) == std::string::npos || !std::regex_search(line, match, pattern))
+      continue;
     const std::string text = match[3];
-    if (text.find(mark) == std::string::npos || text.rfind("Parse: ", 0) == 0) continue;
+    if (text.find(mark) == std::string::npos || text.rfind("Parse: ", 0) == 0)
+      continue;
     result.push_back({std::stoi(match[1]), std::stoi(match[2]), text});
   }
   return result;
@@ -210,7 +232,8 @@ std::vector<NodeStatement> Pgweir::statements(const std::string& mark) const {
 
 std::vector<int> Pgweir::nodes_of(const std::string& mark) const {
   std::vector<int> nodes;
-  for (const NodeStatement& statement : statements(mark)) nodes.push_back(statement.node);
+  for (const NodeStatement& statement : statements(mark))
+    nodes.push_back(statement.node);
   return nodes;
 }
 
@@ -227,4 +250,4 @@ bool Pgweir::reaches_standby(Connection& connection, const std::string& sql) {
   return wait_until([&] { return node_of(connection, sql) > 0; }, kLookups);
 }
 
-}  // namespace weir::test
+} // namespace weir::test

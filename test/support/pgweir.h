@@ -1,5 +1,6 @@
-// A running pgweir in front of a cluster: writes its configuration into a folder of its own, starts it in the
-// foreground, waits until it is ready, and when it is stopped makes sure that nothing is left behind.
+// A running pgweir in front of a cluster: writes its configuration into a folder of its own, starts
+// it in the foreground, waits until it is ready, and when it is stopped makes sure that nothing is
+// left behind.
 #pragma once
 
 #include <map>
@@ -14,19 +15,22 @@
 
 namespace weir::test {
 
-// A line of log_per_node_statement: a Query or an Execute, with the reason of its routing at the end of the text.
+// A line of log_per_node_statement: a Query or an Execute, with the reason of its routing at the
+// end of the text.
 struct NodeStatement {
   int node = -1;
   int backend_pid = 0;
   std::string text;
 };
 
-// Parameter → value as it is written after "name = "; text values need their quotes. An empty value drops the default.
+// Parameter → value as it is written after "name = "; text values need their quotes. An empty value
+// drops the default.
 using Settings = std::map<std::string, std::string>;
 
 class Pgweir {
- public:
-  // Defaults: the three nodes with weights 0, 1, 1 (reads go to standbys alone), two children, log_per_node_statement.
+public:
+  // Defaults: the three nodes with weights 0, 1, 1 (reads go to standbys alone), two children,
+  // log_per_node_statement.
   explicit Pgweir(const Cluster& cluster, const Settings& changes = {});
   ~Pgweir();
   Pgweir(const Pgweir&) = delete;
@@ -49,11 +53,14 @@ class Pgweir {
   std::string pid_file() const { return folder_ + "/pgweir.pid"; }
   const std::string& binary() const { return binary_; }
   std::string conninfo(const std::string& user = "app", const std::string& database = "app") const;
-  std::string socket_conninfo(const std::string& user = "app", const std::string& database = "app") const;
+  std::string socket_conninfo(const std::string& user = "app",
+                              const std::string& database = "app") const;
 
   // --- configuration
-  void set(const std::string& name, const std::string& value);  // in the file; takes effect by reload() or start
-  void add_file(const std::string& name, const std::string& text) const;  // beside the configuration, mode 600
+  void set(const std::string& name,
+           const std::string& value); // in the file; takes effect by reload() or start
+  void add_file(const std::string& name,
+                const std::string& text) const; // beside the configuration, mode 600
   void reload();
 
   // --- processes
@@ -77,12 +84,14 @@ class Pgweir {
   std::vector<NodeStatement> statements(const std::string& mark) const;
   // Nodes on which statements with MARK ran, in order.
   std::vector<int> nodes_of(const std::string& mark) const;
-  // Runs SQL with a mark of its own in a trailing comment; the node that it last ran on, -1 if none was logged.
+  // Runs SQL with a mark of its own in a trailing comment; the node that it last ran on, -1 if none
+  // was logged.
   int node_of(Connection& connection, const std::string& sql);
-  // Repeats SQL until it runs on a standby: catalogue facts are looked up when a name is first seen.
+  // Repeats SQL until it runs on a standby: catalogue facts are looked up when a name is first
+  // seen.
   bool reaches_standby(Connection& connection, const std::string& sql);
 
- private:
+private:
   void write_config() const;
   void expect_clean_log() const;
 
@@ -95,4 +104,4 @@ class Pgweir {
   bool launched_ = false;
 };
 
-}  // namespace weir::test
+} // namespace weir::test

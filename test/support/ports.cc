@@ -25,10 +25,10 @@ bool can_bind(int port) {
   return bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-}  // namespace
+} // namespace
 
-// Below the ports that the kernel gives to outgoing connections. A lock file keeps a port from other test processes
-// from the choice until its server has bound it.
+// Below the ports that the kernel gives to outgoing connections. A lock file keeps a port from
+// other test processes from the choice until its server has bound it.
 int reserve_port() {
   static const std::string folder = "/tmp/pgweir-test-ports-" + std::to_string(getuid());
   std::filesystem::create_directories(folder);
@@ -38,12 +38,14 @@ int reserve_port() {
   for (int tries = 0; tries < kCount; ++tries) {
     const int port = kFirst + next;
     next = (next + 1) % kCount;
-    UniqueFd lock(open((folder + "/" + std::to_string(port)).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!lock.valid() || flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || !can_bind(port)) continue;
-    (void)lock.release();  // held until this process ends
+    UniqueFd lock(
+        open((folder + "/" + std::to_string(port)).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock.valid() || flock(lock.get(), LOCK_EX | LOCK_NB) != 0 || !can_bind(port))
+      continue;
+    (void)lock.release(); // held until this process ends
     return port;
   }
   throw std::runtime_error("no free port");
 }
 
-}  // namespace weir::test
+} // namespace weir::test

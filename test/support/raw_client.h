@@ -1,5 +1,5 @@
-// A client that speaks the protocol byte by byte and may break every rule of it. Its encoding is written apart from the
-// program's on purpose.
+// A client that speaks the protocol byte by byte and may break every rule of it. Its encoding is
+// written apart from the program's on purpose.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace weir::test {
 namespace msg {
 std::string int16(int value);
 std::string int32(std::int64_t value);
-std::string cstring(std::string_view text);  // with the final zero byte
+std::string cstring(std::string_view text); // with the final zero byte
 std::string tagged(char tag, std::string_view body);
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
@@ -27,7 +27,8 @@ std::string ssl_request();
 std::string gss_request();
 std::string cancel_request(std::uint32_t pid, std::string_view secret);
 std::string query(std::string_view sql);
-std::string parse(std::string_view statement, std::string_view sql, const std::vector<int>& types = {});
+std::string parse(std::string_view statement, std::string_view sql,
+                  const std::vector<int>& types = {});
 std::string bind(std::string_view portal, std::string_view statement,
                  const std::vector<std::optional<std::string>>& values = {});
 std::string describe(char kind, std::string_view name);
@@ -41,7 +42,7 @@ std::string copy_fail(std::string_view reason);
 std::string function_call(int oid, const std::vector<std::string>& text_arguments);
 std::string password(std::string_view text);
 std::string terminate();
-}  // namespace msg
+} // namespace msg
 
 struct Message {
   char tag = '\0';
@@ -56,7 +57,7 @@ struct Message {
 std::string outline(const std::vector<Message>& messages);
 
 class RawClient {
- public:
+public:
   RawClient() = default;
   // Connected to 127.0.0.1; throws if refused.
   explicit RawClient(int port);
@@ -64,13 +65,15 @@ class RawClient {
   explicit RawClient(const std::string& socket_path);
 
   // Startup and all answers up to ReadyForQuery; the role must not need a password.
-  void login(const std::string& user = "app", const std::string& database = "app", msg::Parameters more = {});
+  void login(const std::string& user = "app", const std::string& database = "app",
+             msg::Parameters more = {});
 
   // All of it, in one write if the kernel takes it. False if the other side is gone.
   bool send(std::string_view bytes);
   // As much as fits without waiting.
   std::size_t send_some(std::string_view bytes);
-  // The next message; nullopt at the end of the stream or when the patience runs out (closed() tells which).
+  // The next message; nullopt at the end of the stream or when the patience runs out (closed()
+  // tells which).
   std::optional<Message> read(std::chrono::milliseconds patience = kPatience);
   // Up to and with ReadyForQuery, or the end of the stream.
   std::vector<Message> read_to_ready(std::chrono::milliseconds patience = kPatience);
@@ -94,11 +97,11 @@ class RawClient {
   void half_close();
   int fd() const { return fd_.get(); }
 
-  std::uint32_t backend_pid = 0;   // from BackendKeyData
+  std::uint32_t backend_pid = 0; // from BackendKeyData
   std::string backend_secret;
-  std::vector<Message> welcome;    // answers to the startup packet
+  std::vector<Message> welcome; // answers to the startup packet
 
- private:
+private:
   bool fill(std::chrono::steady_clock::time_point deadline);
 
   UniqueFd fd_;
@@ -107,4 +110,4 @@ class RawClient {
   bool closed_ = false;
 };
 
-}  // namespace weir::test
+} // namespace weir::test

@@ -11,10 +11,11 @@ namespace weir::test {
 inline constexpr std::chrono::seconds kPatience{30};
 
 // Asks CONDITION every few milliseconds until it holds; false when the patience ran out.
-bool wait_until(const std::function<bool()>& condition, std::chrono::milliseconds patience = kPatience);
+bool wait_until(const std::function<bool()>& condition,
+                std::chrono::milliseconds patience = kPatience);
 
 // The same as a failure of the current test that says what was waited for.
 bool expect_soon(const std::string& what, const std::function<bool()>& condition,
                  std::chrono::milliseconds patience = kPatience);
 
-}  // namespace weir::test
+} // namespace weir::test

@@ -13,32 +13,41 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Rule {
-  std::vector<std::string> folders;      // of which every header may be included
-  std::vector<std::string> headers;      // single headers beside those
-  std::vector<std::string> third_party;  // prefixes of what may stand in angle brackets, beside the standard library's
+  std::vector<std::string> folders; // of which every header may be included
+  std::vector<std::string> headers; // single headers beside those
+  std::vector<std::string>
+      third_party; // prefixes of what may stand in angle brackets, beside the standard library's
 };
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> table{
-      {"common/base", {{}, {}, {"event2/", "openssl/", "fmt/", "tl/", "boost/describe", "boost/mp11"}}},
+      {"common/base",
+       {{}, {}, {"event2/", "openssl/", "fmt/", "tl/", "boost/describe", "boost/mp11"}}},
       {"common/wire", {{"common/base"}, {}, {}}},
       {"common/config", {{"common/base"}, {}, {"re2/", "boost/describe", "fmt/"}}},
       {"common/shmem", {{"common/base"}, {}, {"boost/", "pthread.h"}}},
-      {"common/process", {{"common/base", "common/config", "common/shmem"}, {}, {"bsd/", "event2/"}}},
-      {"common/auth", {{"common/base", "common/wire", "common/config"}, {}, {"openssl/", "stringprep.h", "fmt/"}}},
+      {"common/process",
+       {{"common/base", "common/config", "common/shmem"}, {}, {"bsd/", "event2/"}}},
+      {"common/auth",
+       {{"common/base", "common/wire", "common/config"}, {}, {"openssl/", "stringprep.h", "fmt/"}}},
       {"common/admin", {{"common/base", "common/config", "common/shmem"}, {}, {"fmt/"}}},
-      {"parser", {{"common/base"}, {}, {"pg_query", "protobuf-c/", "boost/", "fmt/", "pthread.h"}}},  // a stack of its own
+      {"parser",
+       {{"common/base"},
+        {},
+        {"pg_query", "protobuf-c/", "boost/", "fmt/", "pthread.h"}}}, // a stack of its own
       {"lb",
        {{"common/base", "parser"},
         {"common/shmem/node_view.h", "common/shmem/catalog_view.h", "common/config/config.h"},
         {"re2/", "boost/", "fmt/"}}},
       {"child",
-       {{"common/base", "common/wire", "common/config", "common/shmem", "common/process", "common/auth",
-         "common/admin", "parser", "lb"},
+       {{"common/base", "common/wire", "common/config", "common/shmem", "common/process",
+         "common/auth", "common/admin", "parser", "lb"},
         {},
         {"boost/", "event2/", "fmt/", "openssl/", "bsd/"}}},
       {"health",
-       {{"common/base", "common/config", "common/shmem", "common/process"}, {}, {"libpq-fe.h", "event2/", "fmt/", "bsd/"}}},
+       {{"common/base", "common/config", "common/shmem", "common/process"},
+        {},
+        {"libpq-fe.h", "event2/", "fmt/", "bsd/"}}},
       {"parent",
        {{"common/base", "common/config", "common/shmem", "common/process"},
         {"child/child_main.h", "health/health_main.h"},
@@ -61,12 +70,14 @@ std::vector<Include> includes_of(const std::string& folder) {
   std::vector<Include> result;
   for (const auto& entry : fs::directory_iterator(fs::path(WEIR_SOURCE_DIR) / folder)) {
     const std::string extension = entry.path().extension();
-    if (extension != ".h" && extension != ".cc" && extension != ".inc" && extension != ".def") continue;
+    if (extension != ".h" && extension != ".cc" && extension != ".inc" && extension != ".def")
+      continue;
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
       std::smatch match;
       if (std::regex_search(line, match, pattern)) {
-        result.push_back({folder + "/" + entry.path().filename().string(), match[2], match[1] == "<"});
+        result.push_back(
+            {folder + "/" + entry.path().filename().string(), match[2], match[1] == "<"});
       }
     }
   }
@@ -83,14 +94,17 @@ bool contains(const std::vector<std::string>& list, const std::string& text) {
 }
 
 bool has_prefix(const std::vector<std::string>& prefixes, const std::string& text) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return text.rfind(p, 0) == 0; });
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& p) { return text.rfind(p, 0) == 0; });
 }
 
-// Third-party headers that anybody could reach for; all others in angle brackets are the language's or the system's.
+// Third-party headers that anybody could reach for; all others in angle brackets are the language's
+// or the system's.
 bool is_third_party(const std::string& header) {
-  static const std::vector<std::string> known{"event2/", "openssl/",   "fmt/", "tl/", "boost/",    "re2/",
-                                              "bsd/",    "protobuf-c/", "CLI/", "pg_query", "stringprep.h",
-                                              "libpq-fe.h", "libpq/", "spdlog/", "pthread.h"};
+  static const std::vector<std::string> known{"event2/", "openssl/", "fmt/",         "tl/",
+                                              "boost/",  "re2/",     "bsd/",         "protobuf-c/",
+                                              "CLI/",    "pg_query", "stringprep.h", "libpq-fe.h",
+                                              "libpq/",  "spdlog/",  "pthread.h"};
   return has_prefix(known, header);
 }
 
@@ -104,10 +118,12 @@ TEST(layering, every_include_is_allowed) {
       }
       const std::string from = folder_of(include.header);
       if (folder == "lb" && from == "parser") {
-        EXPECT_TRUE(contains(kParserForLb, include.header)) << include.file << " sees " << include.header;
+        EXPECT_TRUE(contains(kParserForLb, include.header))
+            << include.file << " sees " << include.header;
         continue;
       }
-      EXPECT_TRUE(from == folder || contains(rule.folders, from) || contains(rule.headers, include.header))
+      EXPECT_TRUE(from == folder || contains(rule.folders, from) ||
+                  contains(rule.headers, include.header))
           << include.file << " may not include \"" << include.header << "\"";
     }
   }
@@ -115,13 +131,15 @@ TEST(layering, every_include_is_allowed) {
 
 // A folder with code that the table does not know would escape the rule.
 TEST(layering, every_folder_has_a_rule) {
-  for (auto at = fs::recursive_directory_iterator(WEIR_SOURCE_DIR); at != fs::recursive_directory_iterator(); ++at) {
+  for (auto at = fs::recursive_directory_iterator(WEIR_SOURCE_DIR);
+       at != fs::recursive_directory_iterator(); ++at) {
     const std::string path = fs::relative(at->path(), WEIR_SOURCE_DIR).generic_string();
     if (at.depth() == 0 && (path == "build" || path == "test" || path.rfind('.', 0) == 0)) {
       at.disable_recursion_pending();
       continue;
     }
-    if (at->path().extension() != ".cc") continue;
+    if (at->path().extension() != ".cc")
+      continue;
     EXPECT_TRUE(rules().count(folder_of(path)) == 1) << path << " lies in a folder without a rule";
   }
 }
@@ -132,13 +150,16 @@ TEST(layering, rules_have_no_cycle) {
     std::vector<std::string> open{from};
     for (std::size_t i = 0; i < open.size(); ++i) {
       for (const std::string& next : rules().at(open[i]).folders) {
-        if (next == to) return true;
-        if (!contains(open, next)) open.push_back(next);
+        if (next == to)
+          return true;
+        if (!contains(open, next))
+          open.push_back(next);
       }
     }
     return false;
   };
-  for (const auto& [folder, rule] : rules()) EXPECT_FALSE(reaches(folder, folder)) << folder;
+  for (const auto& [folder, rule] : rules())
+    EXPECT_FALSE(reaches(folder, folder)) << folder;
 }
 
-}  // namespace
+} // namespace
