@@ -39,12 +39,13 @@ private:
   PgQuery__ParseResult* tree_ = nullptr;
 };
 
-template <typename T> inline constexpr const MessageType* kType = nullptr;
+// Defined for the messages below only.
+template <typename T> struct TypeOf;
 
 #define WEIR_PG_MESSAGE(type, descriptor)                                                          \
-  template <>                                                                                      \
-  inline constexpr const MessageType* kType<PgQuery__##type> =                                     \
-      &pg_query__##descriptor##__descriptor
+  template <> struct TypeOf<PgQuery__##type> {                                                     \
+    static constexpr const MessageType* value = &pg_query__##descriptor##__descriptor;             \
+  }
 
 WEIR_PG_MESSAGE(AConst, a__const);
 WEIR_PG_MESSAGE(AExpr, a__expr);
@@ -105,9 +106,10 @@ WEIR_PG_MESSAGE(WithClause, with_clause);
 
 #undef WEIR_PG_MESSAGE
 
+template <typename T> inline constexpr const MessageType* kType = TypeOf<T>::value;
+
 // MESSAGE as a T; null if it is something else.
 template <typename T> const T* as(const Message& message) {
-  static_assert(kType<T> != nullptr);
   return message.descriptor == kType<T> ? reinterpret_cast<const T*>(&message) : nullptr;
 }
 
