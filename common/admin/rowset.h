@@ -1,4 +1,5 @@
-// Columns and rows of an answer of pgweir's own, before any encoding.
+// Columns and rows of an answer of pgweir's own, before any encoding. Values are text as a server would print them; a
+// number's text is what its type allows.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +10,21 @@
 
 namespace weir::admin {
 
+// The types in use, by the ids that every server has for them.
 inline constexpr std::uint32_t kText = 25;
 inline constexpr std::uint32_t kInt4 = 23;
 inline constexpr std::uint32_t kInt8 = 20;
 
 struct Column {
-  std::string_view name;
+  std::string_view name;  // of static storage
   std::uint32_t type = kText;
 };
 
+using Row = std::vector<std::optional<std::string>>;  // as many values as the rowset has columns
+
 struct Rowset {
   std::vector<Column> columns;
-  std::vector<std::vector<std::optional<std::string>>> rows;
+  std::vector<Row> rows;
 };
 
 }  // namespace weir::admin

@@ -1,0 +1,29 @@
+// SHOW POOL_NODES. Pure: values in, rows out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "common/admin/rowset.h"
+#include "common/shmem/node_view.h"
+#include "common/shmem/observations.h"
+
+namespace weir::admin {
+
+// What is known of a node beside the node table.
+struct NodeFacts {
+  shmem::Observation observation;
+  std::uint64_t selects = 0;  // SELECTs sent there since pgweir started
+};
+
+// Pgpool-II's columns, then `reason`: why a node is not usable, empty if it is.
+// lb_weight and replication_delay are text, for the forms that Pgpool-II's users parse ("0.500000", "1 second").
+std::vector<Column> nodes_columns();
+
+// One row for each node id in use, and for each that is left out between them ("unused"). FACTS by node id; a node
+// without facts has not been asked. LOAD_BALANCE_NODE: of the session that asks, -1 none. STREAMING: the clustering
+// mode, which decides between primary/standby and main/replica.
+Rowset show_nodes(const shmem::NodeView& nodes, std::span<const NodeFacts> facts, int load_balance_node,
+                  bool streaming);
+
+}  // namespace weir::admin

@@ -1,0 +1,26 @@
+#include "common/admin/show_text.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+namespace weir::admin {
+
+std::string time_text(std::int64_t epoch_seconds) {
+  if (epoch_seconds == 0) return {};
+  const std::time_t time = epoch_seconds;
+  std::tm local{};
+  if (localtime_r(&time, &local) == nullptr) return {};
+  char text[64];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local)};
+}
+
+std::string_view status_text(const shmem::Node& node) {
+  if (node.status == shmem::NodeStatus::Unused) return "unused";
+  if (node.status == shmem::NodeStatus::Down || node.admin == shmem::NodeAdmin::Detached) return "down";
+  return node.seen_connected ? "up" : "waiting";
+}
+
+std::string weight_text(double weight, double total) { return fmt::format("{:.6f}", total > 0 ? weight / total : 0.0); }
+
+}  // namespace weir::admin

@@ -1,0 +1,21 @@
+// Words and forms that several SHOW commands share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/shmem/node_view.h"
+
+namespace weir::admin {
+
+// "2026-11-30 04:20:00", local time; empty for 0, which is never.
+std::string time_text(std::int64_t epoch_seconds);
+
+// up (a client was served there), waiting (it could be), down (it failed, or an operator took it out), unused.
+std::string_view status_text(const shmem::Node& node);
+
+// The configured weight as a fraction of the sum: "0.333333"; "0.000000" if nothing has weight.
+std::string weight_text(double weight, double total);
+
+}  // namespace weir::admin
