@@ -1,0 +1,1 @@
+fuzz_target(command weir_admin)
