@@ -33,7 +33,6 @@ constexpr std::array<std::uint8_t, 256> classes() {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
     table[c] = letter ? kWord : (c >= '0' && c <= '9') ? kDigit : kOther;
   }
-  table['\0'] = kOdd;
   table[kMark] = kOdd;
   table['.'] = kPoint;
   table['\''] = kQuote;
@@ -194,8 +193,7 @@ private:
       ++at_;
     }
     const std::string_view literal(start, static_cast<std::size_t>(at_ - 1 - start));
-    if (literal.find('\0') != std::string_view::npos || has_date_word(literal) ||
-        contains_temp(literal))
+    if (has_date_word(literal) || contains_temp(literal))
       return false;
     *out_++ = '\'';
     *out_++ = '\'';
@@ -260,6 +258,8 @@ private:
 } // namespace
 
 std::string_view skeleton(std::string_view text, std::string& buffer) {
+  if (text.find('\0') != std::string_view::npos)
+    return {}; // no text of the protocol; what looks at it with C strings sees its beginning only
   if (buffer.size() < text.size() + kMarkLength)
     buffer.resize(text.size() + kMarkLength);
   Copier copier(text, buffer.data());

@@ -139,8 +139,8 @@ std::string text_of_size(const Shape& shape, std::size_t size) {
 // Around all limits of ours.
 const std::vector<std::size_t>& sizes() {
   static const std::vector<std::size_t> list = {
-      40,   500,   kMaxNesting - 10, kMaxNesting + 10, kSmallText + 10,
-      5000, 16384, kMaxText - 40,    kMaxText + 100};
+      40,   500,           kMaxNesting - 10, kMaxNesting + 10, kSmallText + 10,
+      5000, kMaxText - 40, kMaxText + 100};
   return list;
 }
 
@@ -171,9 +171,8 @@ TEST(Deep, SmallTextsNeedASmallStack) {
 TEST(Deep, TheLargeStackHoldsEveryShapeWithoutTheEstimate) {
   ASSERT_TRUE(run_on_big_stack([] {
     for (const Shape& shape : shapes()) {
-      // The shapes with the most levels in a byte at full size; it costs a second each.
-      const bool densest = shape.name == "sum" || shape.name == "arrays";
-      const PgTree tree(text_of_size(shape, densest ? kMaxText : kMaxText / 5));
+      // The shape with the most levels in a byte at full size: it costs a second.
+      const PgTree tree(text_of_size(shape, shape.name == "sum" ? kMaxText : kMaxText / 8));
       if (tree.get() != nullptr) {
         EXPECT_LE(tree.get()->n_stmts, kMaxText) << shape.name;
       }

@@ -49,7 +49,10 @@ TEST(Skeleton, ReplacesLiterals) {
       {"SELECT $1, $23, 5", "SELECT $1, $23, 0"},
       {"SELECT \"1 'x' 2\", 3", "SELECT \"1 'x' 2\", 0"},
       {"SELECT \"a\"\"1\", 3", "SELECT \"a\"\"1\", 0"},
-      {"SELECT \xc3\xa9" "1, 1", "SELECT \xc3\xa9" "1, 0"},
+      {"SELECT \xc3\xa9"
+       "1, 1",
+       "SELECT \xc3\xa9"
+       "1, 0"},
       {"SELECT 1 -- 2", "SELECT 0  "},
       {"SELECT 1 --x\n+ 2", "SELECT 0  \n+ 0"},
       {"SELECT 1 /* 'x' /* 2 */ */ + 2", "SELECT 0   + 0"},
@@ -123,6 +126,7 @@ TEST(Skeleton, LeavesOddTextsAlone) {
     EXPECT_EQ(skeleton_of(text), "") << text;
   EXPECT_EQ(skeleton_of(std::string_view("SELECT '\0'", 10)), "");
   EXPECT_EQ(skeleton_of(std::string_view("SELECT 1\0", 9)), "");
+  EXPECT_EQ(skeleton_of(std::string_view("/*\0*/ SELECT 1", 14)), "");
   EXPECT_EQ(skeleton_of("SELECT \x01"
                         "b  1"),
             "");
