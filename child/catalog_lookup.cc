@@ -72,7 +72,14 @@ void CatalogLookup::open(Connection& connection) {
   connection.backend = std::make_unique<Backend>(worker_, primary, std::move(key));
   std::optional<auth::Secret> secret;
   if (!password.empty()) {
-    secret = auth::Secret::from_stored(password);
+    if (auto parsed = auth::Secret::parse(password)) {
+      secret = std::move(*parsed);
+    } else {
+      log::warning("the password of the service connection cannot be used: {}", parsed.error().one_line());
+      connection.backend.reset();
+      connection.retry_at = worker_.loop().now() + kRetry;
+      return;
+    }
   } else {
     secret = worker_.secret_of(user);
   }
@@ -107,10 +114,13 @@ void CatalogLookup::close(Connection& connection) {
   connection.wanted.clear();  // they are wanted again when they are met again
   connection.asked.clear();
   connection.known.clear();
+  connection.one_by_one = 0;
 }
 
 void CatalogLookup::ask(Connection& connection) {
-  const std::size_t count = std::min(connection.wanted.size(), lb::kMaxQueryNames);
+  const bool alone = connection.one_by_one > 0;
+  const std::size_t count = alone ? 1 : std::min(connection.wanted.size(), lb::kMaxQueryNames);
+  if (alone) --connection.one_by_one;
   connection.asked.assign(connection.wanted.begin(), connection.wanted.begin() + static_cast<std::ptrdiff_t>(count));
   connection.wanted.erase(connection.wanted.begin(), connection.wanted.begin() + static_cast<std::ptrdiff_t>(count));
   connection.busy = true;
@@ -126,8 +136,20 @@ void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, I
   Connection& connection = *connections_.at(database);
   connection.busy = false;
   if (result.error) {
-    log::warning("a catalogue look-up in database \"{}\" failed: {}", database, result.error->one_line());
-    return close(connection);
+    if (result.lost) {
+      log::warning("a catalogue look-up in database \"{}\" failed: {}", database, result.error->one_line());
+      return close(connection);
+    }
+    // One name that the server will not look up must not take the others along: each is asked alone, and the culprit
+    // is left unknown (which is the primary) until this connection is closed.
+    if (connection.asked.size() > 1) {
+      connection.wanted.insert(connection.wanted.begin(), connection.asked.begin(), connection.asked.end());
+      connection.one_by_one += connection.asked.size();
+    } else {
+      log::info("the catalogue of database \"{}\" does not tell what \"{}\" is: {}", database, connection.asked.front().name, result.error->one_line());
+    }
+    connection.asked.clear();
+    return run(connection);
   }
   const auto facts = lb::parse_catalog_rows(connection.asked, result.rows);
   if (!facts) {

@@ -35,6 +35,7 @@ class CatalogLookup {
     std::deque<lb::Missing> wanted;
     std::vector<lb::Missing> asked;
     std::set<std::string> known;  // wanted or asked
+    std::size_t one_by_one = 0;   // names at the head of `wanted` to be asked each alone: together they failed
     std::unique_ptr<Backend> backend;
     std::unique_ptr<BackendLogin> login;
     bool busy = false;

@@ -487,6 +487,8 @@ void ClientSession::cancel() {
 }
 
 void ClientSession::shut_down() {
+  // A server notices that its client is gone only when it next writes: a long statement would go on for nobody.
+  if (active_ != nullptr && cancel_ == nullptr && !tracker_.idle()) worker_.cancel_before_exit(active_->node(), active_->pid, active_->cancel_key);
   fail(make_fatal(sqlstate::kAdminShutdown, "terminating connection due to administrator command"));
 }
 

@@ -53,29 +53,38 @@ lb::ResolveInput Resolver::input(ContextId context) const {
 void Resolver::fill(Resolution& resolution, ContextId context) {
   catalog_->set_now(seconds(worker_.loop().now()));
   catalog_->set_max_age(static_cast<std::uint32_t>(worker_.config().relcache_expire));
+  resolution.at = seconds(worker_.loop().now());
   resolution.resolved = lb::resolve(resolution.facts->facts, input(context), worker_.policy(), *catalog_);
   resolution.effects = lb::effects(resolution.facts->facts, resolution.resolved);
   if (!resolution.resolved.missing.empty()) worker_.catalog_lookup().want(contexts_[context].database, resolution.resolved.missing);
 }
 
-const Resolution& Resolver::resolve(const FactsPtr& facts, ContextId context) {
+void Resolver::refresh() {
   const std::uint64_t epoch = catalog_->epoch();
-  if (epoch != epoch_ || resolutions_.size() > kMaxResolutions) {
-    resolutions_.clear();
-    epoch_ = epoch;
-  }
+  if (epoch == epoch_ && resolutions_.size() <= kMaxResolutions) return;
+  resolutions_.clear();
+  epoch_ = epoch;
+}
+
+const Resolution& Resolver::resolve(const FactsPtr& facts, ContextId context) {
   auto& slot = resolutions_[Key{facts.get(), context}];
   if (slot == nullptr) {
     slot = std::make_unique<Resolution>();
     slot->facts = facts;  // keeps the key's address from being used again
     fill(*slot, context);
-  } else if (!slot->resolved.missing.empty()) {
-    fill(*slot, context);  // perhaps it is known by now
+  } else if (!slot->resolved.missing.empty() || expired(*slot)) {
+    fill(*slot, context);  // perhaps it is known by now, or known better
   }
   return *slot;
 }
 
+bool Resolver::expired(const Resolution& resolution) const {
+  const auto limit = worker_.config().relcache_expire;
+  return limit > 0 && seconds(worker_.loop().now()) - resolution.at >= static_cast<std::uint32_t>(limit);
+}
+
 lb::Verification Resolver::verify(const lb::Unverified& use, ContextId context) {
+  catalog_->set_now(seconds(worker_.loop().now()));
   std::vector<lb::Missing> missing;
   const lb::Verification verdict = lb::verify(use, input(context), worker_.policy(), *catalog_, &missing);
   if (!missing.empty()) worker_.catalog_lookup().want(contexts_[context].database, missing);

@@ -33,6 +33,7 @@ struct Resolution {
   FactsPtr facts;
   lb::Resolved resolved;
   lb::Effects effects;
+  std::uint32_t at = 0;  // seconds of the loop's clock when the catalogue was asked
   bool plain_state = false;  // completes without any change of session state
 };
 
@@ -46,7 +47,9 @@ class Resolver {
   const FactsPtr& unclassified() const { return unclassified_; }
   ContextId context(NameContext context);
   const NameContext& context_of(ContextId id) const { return contexts_[id]; }
-  // Lives until the next call of forget() or of resolve() with a changed epoch; unknown names are asked for.
+  // To be called before the texts of a batch are resolved: drops what a change of the catalogue has made doubtful.
+  void refresh();
+  // Lives until the next call of forget() or refresh(); unknown names are asked for, old answers asked again.
   const Resolution& resolve(const FactsPtr& facts, ContextId context);
   lb::Verification verify(const lb::Unverified& use, ContextId context);
   // Something passed that may have changed the catalogue.
@@ -67,6 +70,7 @@ class Resolver {
   };
   lb::ResolveInput input(ContextId context) const;
   void fill(Resolution& resolution, ContextId context);
+  bool expired(const Resolution& resolution) const;
 
   Worker& worker_;
   parser::FactsCache cache_;

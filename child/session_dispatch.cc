@@ -102,6 +102,7 @@ bool ClientSession::all_local() const {
 lb::Target ClientSession::route_batch() {
   route_items_.clear();
   resolutions_.clear();
+  worker_.resolver().refresh();
   bool known = true;
   const auto add = [&](const FactsPtr& facts, bool primary_pattern) {
     const Resolution& resolution = worker_.resolver().resolve(facts, context_);

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "child/backend_cache.h"
+#include "child/cancel.h"
 #include "child/catalog_lookup.h"
 #include "child/client_login.h"
 #include "child/client_session.h"
@@ -247,6 +248,15 @@ void Worker::drain_cancels() {
   }
 }
 
+void Worker::cancel_before_exit(int node, std::int32_t pid, std::string_view key) {
+  const std::size_t index = last_cancels_.size();
+  auto request = CancelRequest::start(*this, node, pid, key, [this, index] {
+    loop_.destroy_later(std::move(last_cancels_[index]));
+    maybe_exit();
+  });
+  last_cancels_.push_back(std::move(request));
+}
+
 // ---------------------------------------------------------------------------------------------------------------- rows
 
 void Worker::register_backend(Backend& backend) { rows_->register_backend(backend); }
@@ -270,7 +280,8 @@ void Worker::stop(Stop how) {
 }
 
 void Worker::maybe_exit() {
-  if (draining_ && session_count_ == 0) {
+  const bool told = std::all_of(last_cancels_.begin(), last_cancels_.end(), [](const auto& request) { return request == nullptr; });
+  if (draining_ && session_count_ == 0 && told) {
     backends_->drop_idle();
     loop_.stop();
   }

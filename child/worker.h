@@ -28,6 +28,7 @@ struct Config;
 namespace weir::child {
 
 class BackendCache;
+class CancelRequest;
 class CatalogLookup;
 class ClientSession;
 class Listener;
@@ -85,6 +86,8 @@ class Worker {
   const std::vector<std::string>& reset_queries() const { return reset_queries_; }
   // A cancel request: for this child or, through its mailbox, another.
   void route_cancel(std::uint32_t pid, std::uint32_t secret);
+  // A fast stop: what that backend runs is cancelled, and the process stays until the server has been told.
+  void cancel_before_exit(int node, std::int32_t pid, std::string_view key);
 
   // --- shared rows
   void register_backend(Backend& backend);
@@ -129,6 +132,7 @@ class Worker {
   std::vector<std::unique_ptr<ClientSession>> sessions_;
   std::vector<int> free_slots_;
   std::vector<ClientSession*> parked_;
+  std::vector<std::unique_ptr<CancelRequest>> last_cancels_;
   std::size_t session_count_ = 0;
   std::uint64_t served_ = 0;
   Monotonic last_activity_;

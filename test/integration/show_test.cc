@@ -37,7 +37,12 @@ protected:
 TEST_F(ShowTest, pool_nodes) {
   ASSERT_TRUE(weir_.reaches_standby(client_, "SELECT v FROM plain WHERE id = 1"));
   client_.must("INSERT INTO written(v) VALUES ('shown')");
-  const Answer nodes = client_.exec("SHOW POOL_NODES");
+  Answer nodes;
+  // A node is "up" instead of "waiting" once the parent has been told of the first use of it.
+  expect_soon("node 0 is known to be in use", [&] {
+    nodes = client_.exec("SHOW POOL_NODES");
+    return nodes.rows.size() == 3U && at(nodes, 0, "status") == "up";
+  });
   expect_columns(nodes, {"node_id", "hostname", "port", "status", "pg_status", "lb_weight", "role",
                          "pg_role", "select_cnt", "load_balance_node", "replication_delay",
                          "replication_state", "replication_sync_state", "last_status_change"});
