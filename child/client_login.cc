@@ -416,6 +416,10 @@ void ClientLogin::welcome() {
   }
   const auto application = std::find_if(parameters_.begin(), parameters_.end(), [](const auto& p) { return p.first == "application_name"; });
   if (application != parameters_.end()) reported_.emplace_back("application_name", application->second);
+  if (identity_.is_replication() && backend_ != nullptr) {
+    // Such a connection has parameters of its own, and a walsender reports other ones than a session without a database.
+    reported_.assign(backend_->parameters.begin(), backend_->parameters.end());
+  }
   if (backend_ != nullptr) session_.hold(std::move(backend_));
   session_.welcome(std::move(identity_), std::move(parameters_), std::move(secret_), *info_, reported_);
 }

@@ -67,9 +67,13 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   refresh_routing();
 
   std::string out;
-  for (const auto& [name, value] : info.parameters) {
-    const auto own = std::find_if(told_.begin(), told_.end(), [&](const auto& p) { return p.first == name; });
-    wire::encode_parameter_status(out, name, own != told_.end() ? std::string_view(own->second) : std::string_view(value));
+  if (routing_.replication) {
+    for (const auto& [name, value] : told_) wire::encode_parameter_status(out, name, value);
+  } else {
+    for (const auto& [name, value] : info.parameters) {
+      const auto own = std::find_if(told_.begin(), told_.end(), [&](const auto& p) { return p.first == name; });
+      wire::encode_parameter_status(out, name, own != told_.end() ? std::string_view(own->second) : std::string_view(value));
+    }
   }
   wire::encode_backend_key_data(out, cancel_pid(), cancel_secret_);
   wire::encode_ready_for_query(out, 'I');

@@ -25,6 +25,7 @@
 #include "child/reply_tracker.h"
 #include "child/resolver.h"
 #include "child/session_state.h"
+#include "common/admin/rowset.h"
 #include "common/base/event.h"
 #include "common/base/log.h"
 #include "common/base/stream.h"
@@ -100,6 +101,12 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
 
  private:
   enum class Dispatch { Sent, Retained, Waiting, Ended };
+  // A portal of SHOW POOL_*: its result formats, and its rows once it was executed.
+  struct LocalPortal {
+    std::vector<std::int16_t> formats;
+    std::optional<admin::Rowset> rows;
+    std::size_t next = 0;  // row
+  };
 
   // StreamHandler
   void on_readable() override;
@@ -135,9 +142,12 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
 
   // --- routing and backends (session_dispatch.cc)
   Dispatch dispatch(Bytes bytes);
+  Dispatch await_replies();
   Dispatch answer_locally(Bytes bytes);
   void answer_local_extended(Bytes bytes, std::string& out);
-  bool local_execute(std::string& out, const FactsPtr& facts, const std::vector<std::int16_t>& formats, bool describe);
+  bool local_query(std::string& out, const FactsPtr& facts);
+  bool local_execute(std::string& out, const FactsPtr& facts, LocalPortal& portal, std::size_t limit);
+  std::optional<Error> local_refusal() const;
   bool all_local() const;
   void resolve_items(Bytes bytes);
   bool block_on_standby() const;
@@ -184,6 +194,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool note_parameter(const Backend& backend, std::string_view name, std::string_view value);
   void tell_parameter(const Backend& backend, std::string_view name, std::string_view value);
   void settle(Backend& backend);
+  void restore_startup(Backend& backend);
   void finish_running();
   void schedule_pump();
   void retry_elsewhere(Backend& backend);
@@ -250,11 +261,12 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool completed_any_ = false;   // a statement of this exchange has completed
   bool retry_on_primary_ = false;
   bool pump_scheduled_ = false;
+  bool flushed_ = false;         // the active backend was told to flush the replies of an unfinished batch
   bool refused_ = false;         // the batch at hand was answered by pgweir itself
   Error last_fatal_;             // what the server said before it went away
   lb::Target last_target_;
   std::vector<std::string> preparing_names_;
-  std::map<std::string, std::vector<std::int16_t>> local_formats_;  // result formats of portals of SHOW POOL_*
+  std::map<std::string, LocalPortal> local_portals_;
   bool local_failed_ = false;    // ... and an error among them: skipped up to Sync
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // for deferred work: does the session still exist?
 

@@ -104,8 +104,9 @@ void encode_columns(std::string& out, const std::vector<admin::Column>& columns,
   writer.patch_u32(start, static_cast<std::uint32_t>(out.size() - start));
 }
 
-void encode_rows(std::string& out, const admin::Rowset& rows, const std::vector<std::int16_t>& formats) {
-  for (const auto& row : rows.rows) {
+void encode_rows(std::string& out, const admin::Rowset& rows, std::size_t first, std::size_t count, const std::vector<std::int16_t>& formats) {
+  for (std::size_t index = first; index < first + count; ++index) {
+    const auto& row = rows.rows[index];
     std::vector<std::string> converted(row.size());
     std::vector<wire::TextValue> values(row.size());
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -117,7 +118,6 @@ void encode_rows(std::string& out, const admin::Rowset& rows, const std::vector<
     }
     wire::encode_data_row(out, values);
   }
-  wire::encode_command_complete(out, "SELECT " + std::to_string(rows.rows.size()));
 }
 
 }  // namespace weir::child

@@ -20,6 +20,7 @@ Result<std::vector<admin::Column>> describe_show(std::string_view name);
 
 // FORMATS: result format codes of a Bind; empty: text.
 void encode_columns(std::string& out, const std::vector<admin::Column>& columns, const std::vector<std::int16_t>& formats);
-void encode_rows(std::string& out, const admin::Rowset& rows, const std::vector<std::int16_t>& formats);
+// DataRow messages of COUNT rows from FIRST on.
+void encode_rows(std::string& out, const admin::Rowset& rows, std::size_t first, std::size_t count, const std::vector<std::int16_t>& formats);
 
 }  // namespace weir::child

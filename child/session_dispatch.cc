@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "child/client_session.h"
 #include "child/console.h"
@@ -127,7 +128,8 @@ lb::Target ClientSession::route_batch() {
     known = false;
   }
   if (batch_.end != Batch::End::Complete && batch_.has_execute()) batch_.primary_only = true;
-  if (batch_.end == Batch::End::Oversize || batch_.end == Batch::End::CopyData) batch_.primary_only = true;
+  // Without Sync or Flush a standby would not answer before more comes, and what comes may have to run elsewhere.
+  if (batch_.end != Batch::End::Complete && batch_.end != Batch::End::Flush) batch_.primary_only = true;
   routing_.transaction_status = status_;
   if (!routing_.unverified_writes.empty() || !unverified_.empty()) verify_writes();
   if (known && !route_items_.empty()) return lb::route(route_items_, routing_, worker_.policy());
@@ -189,7 +191,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   resolve_items(bytes);
   const bool in_flight = !tracker_.idle();
   if (all_local()) {
-    if (in_flight) return Dispatch::Waiting;  // answers keep their order
+    if (in_flight) return await_replies();  // answers keep their order
     return answer_locally(bytes);
   }
   if (tracker_.skipping() && active_ != nullptr) {
@@ -200,8 +202,8 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   if (in_flight) {
     // Nothing is known yet of what the exchange under way will change. On the primary everything may follow; a standby's
     // answer is awaited, since it may have to be run again.
-    if (active_ == nullptr || active_->node() != worker_.nodes().primary || block_on_standby()) return Dispatch::Waiting;
-    if (needs_own_round()) return Dispatch::Waiting;
+    const bool follows = active_ != nullptr && active_->node() == worker_.nodes().primary && !block_on_standby() && !needs_own_round();
+    if (!follows) return await_replies();
     batch_.node = active_->node();
   } else if (tracker_.unsynced() && active_ != nullptr) {
     const int wanted = choose_node(target);
@@ -213,7 +215,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   if (batch_.node < 0) return wait_for_primary();
   Backend* backend = backend_at(batch_.node);
   if (backend == nullptr) {
-    if (in_flight) return Dispatch::Waiting;
+    if (in_flight) return await_replies();
     const Dispatch acquired = acquire(batch_.node);
     if (acquired != Dispatch::Sent) return acquired;
     backend = backend_at(batch_.node);
@@ -234,6 +236,17 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     return Dispatch::Retained;
   }
   return Dispatch::Sent;
+}
+
+// Nothing more is sent before the replies are there. A server keeps those of an unfinished batch to itself until it is
+// told to flush them.
+ClientSession::Dispatch ClientSession::await_replies() {
+  if (tracker_.exchanges() == 0 && active_ != nullptr && !std::exchange(flushed_, true)) {
+    std::string flush;
+    wire::encode_flush(flush);
+    active_->send(flush);
+  }
+  return Dispatch::Waiting;
 }
 
 bool ClientSession::block_on_standby() const { return block_node_ >= 0 && block_node_ != worker_.nodes().primary; }
@@ -540,10 +553,15 @@ void ClientSession::refresh_routing() {
   const auto encoding = state_of_session_.literal("client_encoding");
   if (state_of_session_.has_changed("client_encoding") && !encoding) routing_.unsafe_encoding = true;
   if (encoding) {
-    static constexpr std::string_view kSafe[] = {"utf8", "utf-8", "unicode", "sql_ascii", "latin1", "latin9", "win1252", "iso_8859_1", "iso-8859-1", "latin2", "win1250", "win1251", "koi8r", "euc_jp", "euc_kr", "euc_cn", "euc_tw"};
-    routing_.unsafe_encoding = std::none_of(std::begin(kSafe), std::end(kSafe), [&](std::string_view safe) { return is(encoding, safe); });
-    const bool utf8 = is(encoding, "utf8") || is(encoding, "utf-8") || is(encoding, "unicode");
-    context.foreign_encoding = !utf8;
+    // The server looks at letters and digits only: 'utf-8', UTF8 and "Utf_8" are one name.
+    std::string name;
+    for (char c : *encoding) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    static constexpr std::string_view kSafe[] = {"utf8",    "unicode", "sqlascii", "latin1",  "iso88591", "latin2",  "iso88592", "latin9", "iso885915", "win1250",
+                                                 "win1251", "win1252", "windows1250", "windows1251", "windows1252", "koi8", "koi8r", "eucjp", "euckr", "euccn", "euctw"};
+    routing_.unsafe_encoding = std::find(std::begin(kSafe), std::end(kSafe), name) == std::end(kSafe);
+    context.foreign_encoding = name != "utf8" && name != "unicode";
   }
   const auto strings = state_of_session_.literal("standard_conforming_strings");
   routing_.nonstandard_strings = state_of_session_.has_changed("standard_conforming_strings") ? !is(strings, "on") && !is(strings, "true") && !is(strings, "1")

@@ -1,10 +1,13 @@
 // Statements that pgweir answers itself, in both protocols: see client_session.h.
+#include <algorithm>
+
 #include "child/client_session.h"
 #include "child/console.h"
 #include "child/worker.h"
 #include "common/base/byte_reader.h"
 #include "common/base/sqlstate.h"
 #include "common/wire/encode.h"
+#include "common/wire/frontend.h"
 
 namespace weir::child {
 namespace {
@@ -31,7 +34,7 @@ const std::string& show_name(const FactsPtr& facts) { return facts->facts.statem
 ClientSession::Dispatch ClientSession::answer_locally(Bytes bytes) {
   std::string out;
   if (batch_.kind == Batch::Kind::Simple) {
-    local_execute(out, batch_.items.front().facts, {}, true);
+    local_query(out, batch_.items.front().facts);
     wire::encode_ready_for_query(out, status_);
   } else {
     answer_local_extended(bytes, out);
@@ -40,19 +43,45 @@ ClientSession::Dispatch ClientSession::answer_locally(Bytes bytes) {
   return Dispatch::Sent;
 }
 
+std::optional<Error> ClientSession::local_refusal() const {
+  if (status_ != 'E') return std::nullopt;
+  return make_error(sqlstate::kInFailedTransaction, "current transaction is aborted, commands ignored until end of transaction block");
+}
+
 // True: rows were sent; false: an error.
-bool ClientSession::local_execute(std::string& out, const FactsPtr& facts, const std::vector<std::int16_t>& formats, bool describe) {
-  if (status_ == 'E') {
-    wire::encode_error(out, make_error(sqlstate::kInFailedTransaction, "current transaction is aborted, commands ignored until end of transaction block"));
+bool ClientSession::local_query(std::string& out, const FactsPtr& facts) {
+  LocalPortal portal;
+  std::string rows;
+  const bool good = local_execute(rows, facts, portal, 0);
+  if (good) encode_columns(out, portal.rows->columns, {});
+  out += rows;
+  return good;
+}
+
+// LIMIT: of an Execute; 0: all rows.
+bool ClientSession::local_execute(std::string& out, const FactsPtr& facts, LocalPortal& portal, std::size_t limit) {
+  if (const auto refusal = local_refusal()) {
+    wire::encode_error(out, *refusal);
     return false;
   }
-  const Result<admin::Rowset> rows = run_show(worker_, show_name(facts), reader_node_);
-  if (!rows) {
-    wire::encode_error(out, rows.error());
-    return false;
+  if (!portal.rows) {
+    Result<admin::Rowset> rows = run_show(worker_, show_name(facts), reader_node_);
+    if (!rows) {
+      wire::encode_error(out, rows.error());
+      return false;
+    }
+    portal.rows = std::move(*rows);
   }
-  if (describe) encode_columns(out, rows->columns, formats);
-  encode_rows(out, *rows, formats);
+  const std::size_t left = portal.rows->rows.size() - portal.next;
+  const std::size_t count = limit == 0 ? left : std::min(limit, left);
+  encode_rows(out, *portal.rows, portal.next, count, portal.formats);
+  portal.next += count;
+  // As a server does: a portal whose limit is reached is suspended, even if no row is left.
+  if (limit != 0 && count == limit) {
+    wire::encode_portal_suspended(out);
+  } else {
+    wire::encode_command_complete(out, "SELECT " + std::to_string(count));
+  }
   return true;
 }
 
@@ -61,7 +90,7 @@ void ClientSession::answer_local_extended(Bytes bytes, std::string& out) {
   for (const BatchItem& item : batch_.items) {
     if (item.what == Sent::Sync) {
       wire::encode_ready_for_query(out, status_);
-      local_formats_.clear();
+      if (status_ == 'I') local_portals_.clear();
       good = true;
       continue;
     }
@@ -74,7 +103,7 @@ void ClientSession::answer_local_extended(Bytes bytes, std::string& out) {
         break;
       case Sent::Bind:
         portals_.insert_or_assign(std::string(item.name), item.statement);
-        local_formats_[std::string(item.name)] = result_formats(bytes.subspan(item.offset + 5, item.size - 5));
+        local_portals_[std::string(item.name)] = {result_formats(bytes.subspan(item.offset + 5, item.size - 5)), std::nullopt, 0};
         wire::encode_bind_complete(out);
         break;
       case Sent::DescribeStatement:
@@ -86,10 +115,15 @@ void ClientSession::answer_local_extended(Bytes bytes, std::string& out) {
           break;
         }
         if (item.what == Sent::DescribeStatement) wire::encode_parameter_description(out, {});
-        encode_columns(out, *columns, item.what == Sent::DescribePortal ? local_formats_[std::string(item.name)] : std::vector<std::int16_t>{});
+        encode_columns(out, *columns, item.what == Sent::DescribePortal ? local_portals_[std::string(item.name)].formats : std::vector<std::int16_t>{});
         break;
       }
-      case Sent::Execute: good = local_execute(out, facts, local_formats_[std::string(item.name)], false); break;
+      case Sent::Execute: {
+        const auto execute = wire::parse_execute(bytes.subspan(item.offset + 5, item.size - 5));
+        const std::size_t limit = execute && execute->max_rows > 0 ? static_cast<std::size_t>(execute->max_rows) : 0;
+        good = local_execute(out, facts, local_portals_[std::string(item.name)], limit);
+        break;
+      }
       case Sent::Close:
         if (item.of_statement) names_.forget(item.name);
         wire::encode_close_complete(out);

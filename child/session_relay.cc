@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "child/client_session.h"
+#include "child/internal_query.h"
+#include "child/replay_messages.h"
 #include "child/retry.h"
 #include "child/shared_rows.h"
 #include "child/worker.h"
@@ -20,6 +22,17 @@ namespace {
 constexpr std::size_t kOutputHighMark = 256U << 10U;
 constexpr std::size_t kMaxHold = 64U << 10U;
 constexpr std::size_t kMaxLookedAt = 64U << 10U;  // of a message that must be looked at as a whole
+
+// What a text that could not be looked at turned out to be, by its tag.
+const parser::Statement& discard_all() {
+  static const parser::Statement statement = [] {
+    parser::Statement all;
+    all.kind = parser::StatementKind::Discard;
+    all.all = true;
+    return all;
+  }();
+  return statement;
+}
 
 struct Uncork {
   Stream& stream;
@@ -109,6 +122,11 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
     const Bytes message = rest.first(std::min(total, rest.size()));
     const bool to_client = on_reply(backend, header.tag, message);
     if (state_ == ClientState::Closing || active_ != &backend) return bytes.size();
+    if (header.tag == 'Z' && to_client && state_of_session_.owes_startup() && tracker_.idle() && ready_status_ != 'E') {
+      flush(pos);
+      restore_startup(backend);
+      return pos + message.size();
+    }
     if (!whole) {
       server_left_ = total - rest.size();
       server_forward_ = to_client;
@@ -122,6 +140,7 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
     }
   }
   flush(pos);
+  if (tracker_.idle() && !in_.empty()) schedule_pump();  // the replies of an unfinished batch are all there
   return pos;
 }
 
@@ -194,11 +213,14 @@ void ClientSession::on_statement_done(Bytes message, char tag) {
   }
   if (running.facts != nullptr) {
     const auto& statements = running.facts->facts.statements;
-    if (running.next < statements.size()) {
-      const parser::Statement& statement = statements[running.next];
+    const bool unknown = statements.size() == 1 && statements.front().kind == parser::StatementKind::Unknown;
+    if (unknown || running.next < statements.size()) {
+      std::string_view completion = as_text(message.subspan(5));
+      completion = completion.substr(0, completion.find('\0'));
+      const parser::Statement& statement = !unknown                        ? statements[running.next]
+                                           : completion == "DISCARD ALL" ? discard_all()
+                                                                           : statements.front();
       if (changes_state(statement)) {
-        std::string_view completion = as_text(message.subspan(5));
-        completion = completion.substr(0, completion.find('\0'));
         state_of_session_.on_completed(statement, completion);
         completed(statement);
         state_changed_ = true;
@@ -290,6 +312,22 @@ void ClientSession::tell_parameter(const Backend& backend, std::string_view name
   std::string out;
   wire::encode_parameter_status(out, name, value);
   stream_.write(out);
+}
+
+// RESET and DISCARD return to the values of the client's startup packet, which the server does not know as such: they are
+// set again before the client learns that the exchange is done, so that it never sees the server's own.
+void ClientSession::restore_startup(Backend& backend) {
+  start_internal(backend, restore_messages(state_of_session_.startup_parameters()), 1, [this, raw = &backend](InternalResult& result) {
+    if (result.lost) return fail(make_fatal(sqlstate::kConnectionFailure, "the connection to the server was lost"));
+    if (result.error) log::print(log::Level::Warning, log_context(), "the startup parameters could not be set again: {}", result.error->one_line());
+    state_of_session_.startup_restored();
+    for (const auto& [name, value] : result.parameters) tell_parameter(*raw, name, value);
+    ready_status_ = result.status;
+    std::string ready;
+    wire::encode_ready_for_query(ready, ready_status_);
+    stream_.write(ready);
+    settle(*raw);
+  });
 }
 
 // An exchange is done.

@@ -78,6 +78,7 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
     failed_ = false;
   }
   active_ = &backend;
+  flushed_ = false;
   if (tracker_.idle() && status_ == 'I' && !batch_.retried) before_ = {routing_.may_have_temp, routing_.opaque_state, routing_.unusual_isolation, routing_.listening, routing_.open_cursor};
   if (!batch_.retried) apply_effects();
   const bool by_name = batch_.kind == Batch::Kind::Extended;

@@ -185,6 +185,10 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
     case StatementKind::Discard:
       if (statement.all) reset_everything(true);
       break;
+    case StatementKind::Unknown:
+      // A text that could not be looked at: only its tags tell.
+      if (completion == "RESET" || completion == "SET") startup_again_ = !startup_.empty();
+      break;
     default: break;
   }
   for (const parser::SetChange& change : statement.sets) {
@@ -205,6 +209,11 @@ StateVersion SessionState::on_ready(char status, bool failed) {
     startup_stamp_ = ++version_;
   }
   return reached;
+}
+
+void SessionState::startup_restored() {
+  startup_again_ = false;
+  startup_stamp_ = ++version_;
 }
 
 Replay SessionState::difference(StateVersion applied) const {

@@ -44,6 +44,11 @@ class SessionState {
   // Returns the version that the active backend has now.
   StateVersion on_ready(char status, bool failed);
 
+  // The active backend has lost values of the startup packet, which RESET and DISCARD should have returned to: they are
+  // to be set there again (restore_messages), and then noted.
+  bool owes_startup() const { return startup_again_; }
+  void startup_restored();
+
   StateVersion version() const { return version_; }
   // Nothing to replay for a backend that has caught up to APPLIED.
   bool caught_up(StateVersion applied) const { return applied == version_; }

@@ -307,6 +307,7 @@ void Worker::tick() {
     draining_ = true;
     listener_->stop();
     rows_->draining();
+    context_.wakes->at(process::RoleContext::kParentWake).notify();
     maybe_exit();
   }
 }

@@ -137,6 +137,10 @@ void NodeTableWriter::log_changes(const shmem::NodeView& old) const {
   }
 }
 
+bool NodeTableWriter::any_usable() const {
+  return std::any_of(view_.nodes.begin(), view_.nodes.begin() + view_.count, [](const shmem::Node& node) { return node.usable(); });
+}
+
 void NodeTableWriter::seen(int node) {
   if (node < 0 || node >= view_.count || view_.nodes[static_cast<std::size_t>(node)].seen_connected) return;
   view_.nodes[static_cast<std::size_t>(node)].seen_connected = true;

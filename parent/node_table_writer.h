@@ -24,6 +24,7 @@ class NodeTableWriter {
   bool update(const config::Config& config);
   void seen(int node);
   const shmem::NodeView& view() const { return view_; }
+  bool any_usable() const;
 
  private:
   void log_changes(const shmem::NodeView& old) const;

@@ -36,7 +36,7 @@ Status Server::prepare() {
   }
   WEIR_TRY(sockets_.open(*config_));
   shmem::MappingPlan plan;
-  plan.children = static_cast<int>(config_->num_init_children);
+  plan.children = 2 * static_cast<int>(config_->num_init_children);  // a child that drains has its successor beside it
   plan.sessions_per_child = static_cast<int>(std::min<std::int64_t>(config_->max_client_conn > 0 ? config_->max_client_conn + 64 : kMaxSessions, kMaxSessions));
   plan.backends_per_child = kMaxBackends;
   auto mapping = shmem::Mapping::create(plan);
@@ -88,12 +88,14 @@ void Server::on_wake() {
     }
   }
   if (nodes_->update(*config_)) nodes_changed();
+  supervisor_->replace_draining();
   announce_ready();
 }
 
 void Server::tick() {
   tick_.arm(kTick);
   if (nodes_->update(*config_)) nodes_changed();
+  supervisor_->replace_draining();
   announce_ready();
 }
 
@@ -103,6 +105,11 @@ void Server::nodes_changed() {
 
 void Server::announce_ready() {
   if (ready_ || !supervisor_->ready()) return;
+  if (!nodes_->any_usable()) {
+    // Seconds have passed, every node was tried and none can be used yet.
+    if (++waits_ == 3) log::warning("no node can be used: waiting for the first one (SHOW POOL_NODES and this log tell why)");
+    return;
+  }
   ready_ = true;
   if (const Status written = write_pid_file(pid_file(), getpid()); !written) {
     log::error("{}", written.error().one_line());

@@ -45,6 +45,7 @@ class Server {
   FdEvent on_wake_;
   Timer tick_;
   bool ready_ = false;
+  int waits_ = 0;  // how often every child was ready and no node was
 };
 
 }  // namespace weir::parent

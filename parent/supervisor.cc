@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "child/child_main.h"
 #include "common/base/log.h"
@@ -28,7 +29,30 @@ void Supervisor::start() {
     slot->child = i;
     slots_.push_back(std::move(slot));
   }
-  for (auto& slot : slots_) spawn(*slot);
+  wanted_children_ = static_cast<int>(context_.config->num_init_children);
+  for (auto& slot : slots_) {
+    if (slot->child < wanted_children_) spawn(*slot);
+  }
+}
+
+Supervisor::Slot* Supervisor::spare() {
+  for (auto& slot : slots_) {
+    const bool waits = slot->timer != nullptr && slot->timer->armed();
+    if (slot->child >= 0 && slot->pid == 0 && !waits) return slot.get();
+  }
+  return nullptr;
+}
+
+void Supervisor::replace_draining() {
+  if (stopping_ != StopMode::None) return;
+  for (auto& slot : slots_) {
+    if (slot->child < 0 || slot->pid == 0 || slot->replaced) continue;
+    if (context_.mapping->child_row(slot->child).state != shmem::ChildState::Draining) continue;
+    Slot* next = spare();
+    if (next == nullptr) return;  // when one of those that drain has ended
+    slot->replaced = true;
+    spawn(*next);
+  }
 }
 
 void Supervisor::spawn(Slot& slot) {
@@ -83,7 +107,7 @@ void Supervisor::ended(Slot& slot, int status) {
   const pid_t pid = slot.pid;
   slot.pid = 0;
   if (slot.child >= 0) context_.mapping->reset_child(slot.child);
-  if (stopping_ != StopMode::None) return;
+  if (std::exchange(slot.replaced, false) || stopping_ != StopMode::None) return;
   const bool asked = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   const auto lived = std::chrono::duration_cast<std::chrono::milliseconds>(monotonic_now() - slot.started);
   if (!asked) {
@@ -130,10 +154,11 @@ bool Supervisor::all_gone() const {
 }
 
 bool Supervisor::ready() const {
+  int running = 0;
   for (const auto& slot : slots_) {
-    if (slot->child >= 0 && context_.mapping->child_row(slot->child).state != shmem::ChildState::Running) return false;
+    if (slot->child >= 0 && context_.mapping->child_row(slot->child).state == shmem::ChildState::Running) ++running;
   }
-  return true;
+  return running >= wanted_children_;
 }
 
 }  // namespace weir::parent

@@ -29,7 +29,9 @@ class Supervisor {
   void stop(StopMode mode);
   void signal_all(int signal);
   bool all_gone() const;
-  // Every child accepts.
+  // A child that drains keeps its place until its last client has left: another starts beside it, in a spare row.
+  void replace_draining();
+  // As many children accept as there shall be.
   bool ready() const;
 
  private:
@@ -40,16 +42,18 @@ class Supervisor {
     Monotonic started{};
     RespawnHistory history;
     std::unique_ptr<Timer> timer;
-    bool was_ready = false;
+    bool replaced = false;  // it drains, and another child works in its place
   };
 
   void spawn(Slot& slot);
+  Slot* spare();
   [[noreturn]] void run(const Slot& slot, pid_t parent);
   void ended(Slot& slot, int status);
 
   EventLoop& loop_;
   process::RoleContext& context_;
-  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::unique_ptr<Slot>> slots_;  // health, then a slot for each row of a child
+  int wanted_children_ = 0;
   StopMode stopping_ = StopMode::None;
 };
 
