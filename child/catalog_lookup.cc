@@ -72,7 +72,7 @@ void CatalogLookup::open(Connection& connection) {
   connection.backend = std::make_unique<Backend>(worker_, primary, std::move(key));
   std::optional<auth::Secret> secret;
   if (!password.empty()) {
-    if (auto parsed = auth::Secret::parse(password)) {
+    if (auto parsed = auth::Secret::parse(password, worker_.context().password_key)) {
       secret = std::move(*parsed);
     } else {
       log::warning("the password of the service connection cannot be used: {}", parsed.error().one_line());

@@ -37,6 +37,7 @@ Worker::Worker(process::RoleContext& context)
       config_(context.config),
       random_(secure_random_u64()),
       scratch_(std::make_unique<std::byte[]>(kScratchSize)),
+      keys_(context.salt_seed),
       last_activity_(monotonic_now()) {
   rows_ = std::make_unique<SharedRows>(context_);
   resolver_ = std::make_unique<Resolver>(*this);
@@ -100,13 +101,20 @@ void Worker::load_secrets() {
   text << file.rdbuf();
   const config::UserList list = config::parse_userlist(text.str());
   for (const auto& error : list.errors) log::warning("{}:{}: {}", path, error.line, error.message);
-  for (const auto& [user, secret] : list.users) secrets_.insert_or_assign(user, secret);
+  for (const auto& [user, text_of_secret] : list.users) {
+    if (auto secret = auth::Secret::parse(text_of_secret, context_.password_key)) {
+      secrets_.insert_or_assign(user, std::move(*secret));
+    } else {
+      secrets_.erase(user);
+      log::warning("{}: the secret of user \"{}\" cannot be used: {}", path, user, secret.error().one_line());
+    }
+  }
 }
 
 std::optional<auth::Secret> Worker::secret_of(const std::string& user) const {
   const auto it = secrets_.find(user);
   if (it == secrets_.end()) return std::nullopt;
-  return auth::Secret::from_stored(it->second);
+  return it->second;
 }
 
 void Worker::reload() {

@@ -120,7 +120,7 @@ class Worker {
   Random random_;
   std::unique_ptr<std::byte[]> scratch_;
   auth::KeyCache keys_;
-  std::map<std::string, std::string, std::less<>> secrets_;
+  std::map<std::string, auth::Secret, std::less<>> secrets_;
   std::map<std::pair<std::string, std::string>, std::unique_ptr<LoginInfo>> logins_;
   std::vector<std::string> reset_queries_;
 

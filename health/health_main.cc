@@ -3,8 +3,10 @@
 #include <csignal>
 #include <fstream>
 #include <sstream>
+#include <utility>
 #include <vector>
 
+#include "common/auth/verifier.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
 #include "common/config/diff.h"
@@ -103,14 +105,23 @@ class Health {
   }
 
   std::string password(const std::string& user, const std::string& own) const {
-    if (own.starts_with("TEXT")) return own.substr(4);
-    if (!own.empty()) return own;
+    if (!own.empty()) return clear_text(own, "the configuration");
     std::ifstream file(config_->resolve_path(config_->pool_passwd));
     if (!file || config_->pool_passwd.empty()) return {};
     std::ostringstream text;
     text << file.rdbuf();
     for (const auto& [name, secret] : config::parse_userlist(text.str()).users) {
-      if (name == user) return secret.starts_with("TEXT") ? secret.substr(4) : secret;
+      if (name == user) return clear_text(secret, config_->pool_passwd);
+    }
+    return {};
+  }
+
+  // libpq needs the password itself; an md5 hash it takes nowhere, and the server's refusal says so.
+  std::string clear_text(const std::string& stored, std::string_view where) const {
+    const auto secret = auth::Secret::parse(stored, context_.password_key);
+    if (secret && secret->kind() == auth::Secret::Kind::Plain) return secret->plain();
+    if (!std::exchange(warned_secret_, true)) {
+      log::warning("the password of the checks in {} cannot be used: {}", where, secret ? "it is a hash" : secret.error().one_line());
     }
     return {};
   }
@@ -154,6 +165,7 @@ class Health {
   FdEvent on_wake_;
   Timer tick_;
   bool warned_ = false;
+  mutable bool warned_secret_ = false;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "parent/control.h"
 #include "parent/daemonize.h"
 #include "parent/options.h"
+#include "parent/password_key.h"
 #include "parent/server.h"
 
 namespace {
@@ -33,7 +34,7 @@ void print_errors(const weir::config::LoadOutcome& outcome) {
 
 int run(std::shared_ptr<const weir::config::Config> config, const weir::config::LoadOutcome& outcome, const Options& options) {
   const int ready_pipe = options.foreground ? -1 : weir::parent::daemonize();
-  weir::parent::Server server(std::move(config), ready_pipe);
+  weir::parent::Server server(std::move(config), ready_pipe, weir::parent::read_password_key(options.key_file));
   if (const weir::Status prepared = server.prepare(); !prepared) {
     std::fprintf(stderr, "pgweir: %s\n", prepared.error().one_line().c_str());
     return 1;

@@ -1,4 +1,5 @@
 #include "parent/options.h"
+#include "parent/password_key.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,7 +29,7 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments) {
   app.add_option("-f,--config-file", options.config_file, "configuration file")->capture_default_str();
   app.add_option("-a,--hba-file", options.hba_file, "pool_hba.conf (comes later)");
   app.add_option("-F,--pcp-file", options.pcp_file, "pcp.conf (comes later)");
-  app.add_option("-k,--key-file", options.key_file, "file of users and passwords (instead of pool_passwd)");
+  app.add_option("-k,--key-file", options.key_file, "key file that decrypts AES secrets; or a file of users instead of pool_passwd");
   app.add_flag("-n,--dont-detach", options.foreground, "stay in the foreground and log to standard error");
   app.add_flag("-D,--discard-status", options.discard_status, "forget the state of the nodes of the last run");
   app.add_flag("-C,--clear-oidmaps", clear_oidmaps, "accepted; there is no query cache yet");
@@ -80,7 +81,7 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments) {
 
 std::map<std::string, std::string> overrides_of(const Options& options) {
   std::map<std::string, std::string> overrides;
-  if (!options.key_file.empty()) overrides.emplace("pool_passwd", options.key_file);
+  if (!options.key_file.empty() && is_list_of_users(options.key_file)) overrides.emplace("pool_passwd", options.key_file);
   if (options.debug) overrides.emplace("log_min_messages", "debug1");
   return overrides;
 }

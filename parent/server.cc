@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "common/base/log.h"
+#include "common/base/random.h"
 #include "common/base/sqlstate.h"
 #include "common/config/diff.h"
 #include "common/config/loader.h"
@@ -22,7 +23,11 @@ constexpr int kMaxBackends = 4096;
 
 }  // namespace
 
-Server::Server(std::shared_ptr<const config::Config> config, int ready_pipe) : config_(std::move(config)), ready_pipe_(ready_pipe) {}
+Server::Server(std::shared_ptr<const config::Config> config, int ready_pipe, std::string password_key)
+    : config_(std::move(config)), ready_pipe_(ready_pipe) {
+  context_.password_key = std::move(password_key);
+  context_.salt_seed = std::to_string(secure_random_u64()) + std::to_string(secure_random_u64());
+}
 
 std::string Server::pid_file() const { return config_->resolve_path(config_->pid_file_name); }
 

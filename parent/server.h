@@ -16,7 +16,8 @@ namespace weir::parent {
 
 class Server {
  public:
-  Server(std::shared_ptr<const config::Config> config, int ready_pipe);
+  // PASSWORD_KEY decrypts AES secrets; empty: there is none.
+  Server(std::shared_ptr<const config::Config> config, int ready_pipe, std::string password_key);
   // Everything that can go wrong at a start.
   Status prepare();
   // Until it is stopped; the exit code.

@@ -16,26 +16,6 @@ std::string_view skip_blanks(std::string_view line) {
   return line;
 }
 
-// What stands behind the backslash at LINE[I]: a control character, up to three octal digits, or the character itself.
-// I is moved to its last character.
-char escaped(std::string_view line, std::size_t& i) {
-  const char c = line[++i];
-  switch (c) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: break;
-  }
-  if (c < '0' || c > '7') return c;
-  unsigned value = static_cast<unsigned>(c - '0');
-  for (int digits = 1; digits < 3 && i + 1 < line.size() && line[i + 1] >= '0' && line[i + 1] <= '7'; ++digits) {
-    value = value * 8 + static_cast<unsigned>(line[++i] - '0');
-  }
-  return static_cast<char>(value & 0xff);
-}
-
 // A value in single quotes, taken off LINE; false: it does not end.
 bool quoted(std::string_view& line, ConfEntry& entry) {
   for (std::size_t i = 1; i < line.size(); ++i) {
@@ -47,8 +27,10 @@ bool quoted(std::string_view& line, ConfEntry& entry) {
       }
       ++i;
     } else if (c == '\\' && i + 1 < line.size()) {
-      c = escaped(line, i);
-      if (c == ';' || c == ',' || c == '\'') entry.list_value += '\\';
+      // Pgpool-II takes a backslash away only before a quote; patterns of functions are full of others.
+      c = line[++i];
+      if (c != '\'') entry.value += '\\';
+      entry.list_value += '\\';
     }
     entry.value += c;
     entry.list_value += c;

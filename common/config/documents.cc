@@ -40,7 +40,6 @@ std::string quote(std::string_view value) {
   std::string text = "'";
   for (char c : value) {
     if (c == '\'') text += '\'';
-    if (c == '\\') text += '\\';
     text += c;
   }
   return text + "'";
@@ -104,7 +103,11 @@ std::string_view effect_of(const Parameter& parameter) {
 
 std::string aliases_of(const Parameter& parameter) {
   std::string names;
-  for (const std::string& name : split_list(parameter.aliases, ',')) names += (names.empty() ? "" : ", ") + name;
+  for (const std::string& alias : split_list(parameter.aliases, ',')) {
+    const std::size_t colon = alias.find(':');
+    names += (names.empty() ? "" : ", ") + alias.substr(0, colon);
+    if (colon != std::string::npos) names += " (in " + alias.substr(colon + 1) + ")";
+  }
   return names;
 }
 
@@ -211,9 +214,9 @@ constexpr std::string_view kPageHead = R"(
 # Parameters
 
 The file has the form of a `pgpool.conf`: `name = value` (or `name value`), one a line, `#` begins a comment. A value is
-a bare word, a number with an optional unit, or a text in single quotes, in which `''` is a quote and a backslash takes
-the next character, `\n`, `\t`, `\r`, `\b`, `\f` or an octal number. `include 'file'` reads another file, relative to
-the one that it stands in, up to 10 deep. When a parameter comes twice the later one counts.
+a bare word, a number with an optional unit, or a text in single quotes, in which `''` or `\'` is a quote and any other
+backslash stays, as in Pgpool-II. `include 'file'` reads another file, relative to the one that it stands in, up to 10
+deep. When a parameter comes twice the later one counts.
 
 - Times take `us`, `ms`, `s`, `min`, `h`, `d`; sizes `B`, `kB`, `MB`, `GB`, `TB`. Without a unit a number has the unit
   given below. A time that is not 0 is never rounded to 0. Whole numbers may be written `0x1F`.

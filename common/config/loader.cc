@@ -129,7 +129,7 @@ class Load {
     const Parameter* parameter = find_parameter(name);
     if (parameter == nullptr) return set_indexed(name, value, place);
     const bool list = parameter->kind == Kind::LIST || parameter->kind == Kind::QUERIES;
-    if (const Status status = set_parameter(config_, *parameter, list ? list_value : value); !status) {
+    if (const Status status = set_parameter(config_, *parameter, with_unit_of_name(*parameter, name, list ? list_value : value)); !status) {
       return error(place.file, place.line, fmt::format("{}: {}", name, status.error().message));
     }
     config_.sources.insert_or_assign(std::string(parameter->name), place.source);
@@ -157,6 +157,16 @@ class Load {
   void check_whole() {
     if (config_.listen_addresses.empty() && config_.unix_socket_directories.empty()) {
       error(request_.path, 0, "listen_addresses and unix_socket_directories are both empty: nobody could connect");
+    }
+    check_pairs();
+  }
+
+  // What is wrong only because of two parameters together.
+  void check_pairs() {
+    if (config_.max_client_conn > 0 && config_.reserved_connections >= config_.max_client_conn) {
+      error(request_.path, 0,
+            fmt::format("reserved_connections ({}) is not less than max_client_conn ({}): nobody could connect",
+                        config_.reserved_connections, config_.max_client_conn));
     }
   }
 

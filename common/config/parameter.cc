@@ -45,9 +45,20 @@ std::unordered_map<std::string, const Parameter*> index_of_names() {
   std::unordered_map<std::string, const Parameter*> index;
   for (const Parameter& parameter : kParameters) {
     index.emplace(parameter.name, &parameter);
-    for (const std::string& alias : split_list(parameter.aliases, ',')) index.emplace(lower(alias), &parameter);
+    for (const std::string& alias : split_list(parameter.aliases, ',')) {
+      index.emplace(lower(alias.substr(0, alias.find(':'))), &parameter);
+    }
   }
   return index;
+}
+
+// The unit that a bare number has under the name NAME, where that is another one than the parameter's own.
+std::string alias_unit(const Parameter& parameter, std::string_view name) {
+  for (const std::string& alias : split_list(parameter.aliases, ',')) {
+    const std::size_t colon = alias.find(':');
+    if (colon != std::string::npos && lower(name) == lower(alias.substr(0, colon))) return alias.substr(colon + 1);
+  }
+  return {};
 }
 
 std::string words_of(const std::vector<Choice>& choices) {
@@ -106,7 +117,6 @@ Status set_real(Config& config, const Parameter& parameter, std::string_view tex
 }
 
 Status set_secret(Config& config, const Parameter& parameter, std::string_view text) {
-  if (text.starts_with("AES<")) return bad("secrets encrypted with a key file come later");
   if (text.starts_with("TEXT<") && text.ends_with('>')) text = text.substr(5, text.size() - 6);
   config.*std::get<std::string Config::*>(parameter.field) = text;
   return {};
@@ -143,6 +153,12 @@ Status set_list(Config& config, const Parameter& parameter, std::string_view tex
 }  // namespace
 
 std::span<const Parameter> parameters() { return kParameters; }
+
+std::string with_unit_of_name(const Parameter& parameter, std::string_view name, std::string_view text) {
+  const std::string unit = alias_unit(parameter, name);
+  const bool number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return std::string(text) + (number ? unit : "");
+}
 
 const Parameter* find_parameter(std::string_view name) {
   static const std::unordered_map<std::string, const Parameter*> index = index_of_names();

@@ -26,7 +26,7 @@ struct Parameter {
   Context context;
   Effect effect;
   std::string_view group;
-  std::string_view aliases;  // by commas
+  std::string_view aliases;  // by commas; "name:unit" where a bare number has another unit under that name
   std::string_view documentation;
   std::variant<bool Config::*, std::int64_t Config::*, double Config::*, std::string Config::*,
                std::vector<std::string> Config::*>
@@ -43,6 +43,8 @@ std::vector<Choice> choices_of(const Parameter& parameter);
 std::span<const Parameter> parameters();
 // By name or alias; null if there is none.
 const Parameter* find_parameter(std::string_view name);
+// TEXT as set_parameter() takes it, if it was given to PARAMETER under NAME: a bare number gets the unit of that name.
+std::string with_unit_of_name(const Parameter& parameter, std::string_view name, std::string_view text);
 // The known name that is nearest to NAME, for "did you mean"; empty if none is near.
 std::string nearest_parameter(std::string_view name);
 

@@ -48,6 +48,8 @@ UserList parse_userlist(std::string_view text) {
         list.errors.push_back({number, "a line is: \"user\" \"secret\""});
         continue;
       }
+      // Prefixes are Pgpool-II's; PgBouncer's form has none, and such a secret is a password that begins so.
+      if (secret.starts_with("AES") || secret.starts_with("TEXT")) secret.insert(0, "TEXT");
     } else {
       const std::size_t colon = line.find(':');
       if (colon == std::string_view::npos || colon == 0) {
@@ -58,10 +60,6 @@ UserList parse_userlist(std::string_view text) {
       secret = line.substr(colon + 1);
     }
     if (secret.empty()) continue;  // such a user cannot log in by password
-    if (secret.starts_with("AES")) {
-      list.errors.push_back({number, "the secret of \"" + user + "\" is encrypted with a key file, which comes later"});
-      continue;
-    }
     list.users.emplace_back(std::move(user), std::move(secret));
   }
   return list;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/base/unique_fd.h"
@@ -29,6 +30,9 @@ struct RoleContext {
   std::vector<ListenSocket>* sockets = nullptr;
   // One eventfd a process: [0] parent, [1] health, [2 + slot] children. Wake others through it, watch your own.
   std::vector<Wake>* wakes = nullptr;
+
+  std::string password_key;  // decrypts AES secrets; empty: there is none
+  std::string salt_seed;     // random: what clients are told of a user's salt is the same in every child
 
   static constexpr std::size_t kParentWake = 0;
   static constexpr std::size_t kHealthWake = 1;

@@ -2,6 +2,8 @@
 // the server would not.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "test/support/pgweir.h"
 #include "test/support/raw_client.h"
 #include "test/support/wait.h"
@@ -77,6 +79,29 @@ TEST_F(LoginTest, md5_hash_in_pool_passwd_serves_md5_roles) {
   EXPECT_EQ(login(weir, "weir_md5", "md5 secret"), "in");
   EXPECT_NE(login(weir, "weir_md5", "wrong").find("password authentication failed"),
             std::string::npos);
+}
+
+// As Pgpool-II's pg_enc writes them, with the key "sesame".
+TEST_F(LoginTest, secrets_encrypted_with_a_key_file) {
+  Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
+  weir.add_file("pool_passwd", "weir_scram:AESnU3bhlIfgUkG8qiDVrmGMA==\n");
+  weir.add_file("key", "sesame\n");
+  ::setenv("PGPOOLKEYFILE", (weir.folder() + "/key").c_str(), 1);
+  weir.start();
+  ::unsetenv("PGPOOLKEYFILE");
+  EXPECT_EQ(login(weir, "weir_scram", "scram secret"), "in");
+  EXPECT_NE(login(weir, "weir_scram", "wrong").find("password authentication failed"),
+            std::string::npos);
+}
+
+TEST_F(LoginTest, encrypted_secrets_without_their_key_let_nobody_in) {
+  Pgweir weir(cluster_, {}, Pgweir::Unstarted{});
+  weir.add_file("pool_passwd", "weir_scram:AESnU3bhlIfgUkG8qiDVrmGMA==\n");
+  ::setenv("PGPOOLKEYFILE", "/nowhere", 1);
+  weir.start();
+  ::unsetenv("PGPOOLKEYFILE");
+  EXPECT_NE(login(weir, "weir_scram", "scram secret"), "in");
+  EXPECT_TRUE(weir.logged("the secret of user \"weir_scram\" cannot be used"));
 }
 
 TEST_F(LoginTest, pgbouncers_userlist) {

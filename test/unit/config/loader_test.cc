@@ -150,6 +150,18 @@ TEST(loader, later_lines_and_aliases_win) {
   EXPECT_EQ(outcome.config->unix_socket_directories, (std::vector<std::string>{"/s1", "/s2"}));
 }
 
+TEST(loader, a_name_may_have_a_unit_of_its_own) {
+  EXPECT_EQ(load_text("server_connect_timeout = 15\n").config->connect_timeout, 15000);
+  EXPECT_EQ(load_text("server_connect_timeout = 15ms\n").config->connect_timeout, 15);
+  EXPECT_EQ(load_text("connect_timeout = 15\n").config->connect_timeout, 15);
+}
+
+TEST(loader, somebody_must_be_let_in) {
+  EXPECT_EQ(load_text("max_client_conn = 5\nreserved_connections = 5\n").config, nullptr);
+  EXPECT_NE(load_text("max_client_conn = 6\nreserved_connections = 5\n").config, nullptr);
+  EXPECT_NE(load_text("max_client_conn = 0\nreserved_connections = 5\n").config, nullptr) << "no limit";
+}
+
 TEST(loader, notices) {
   const LoadOutcome outcome = load_text(
       "backend_port0 = 1\nmemory_cache_enabled = on\nuse_watchdog = off\nserialize_accept = on\npool_mode = "
@@ -188,8 +200,8 @@ TEST(loader, bad_includes) {
             "/c/main.conf:2: cannot read the configuration file \"/c/none.conf\": No such file or directory\n");
   EXPECT_EQ(text({{"/c/main.conf", "include '../c/./main.conf'\n"}}),
             "/c/main.conf:1: \"/c/../c/./main.conf\" includes itself\n");
-  EXPECT_EQ(text({{"/c/main.conf", "include ''\ninclude 'a\\000b'\n"}}),
-            "/c/main.conf:1: include needs the name of a file\n/c/main.conf:2: include needs the name of a file\n");
+  EXPECT_EQ(text({{"/c/main.conf", std::string("include ''\ninclude 'a\0b'\n", 25)}}),
+            "/c/main.conf:2: the line has a NUL in it\n/c/main.conf:1: include needs the name of a file\n");
   EXPECT_EQ(text({{"/c/main.conf", "include 'b'\n"}, {"/c/b", "\ninclude 'main.conf'\n"}}),
             "/c/b:2: \"/c/main.conf\" includes itself\n");
   Files chain{{"/c/main.conf", "include '0'\n"}};
