@@ -50,8 +50,13 @@ std::uint32_t ClientSession::cancel_pid() const {
 void ClientSession::set_state(ClientState state) {
   if (state == state_) return;
   WEIR_CHECK(state_ != ClientState::Closing);
+  const bool whole = state_ == ClientState::Startup || state == ClientState::Closing;
   state_ = state;
-  worker_.rows().publish_session(*this);
+  if (whole) {
+    worker_.rows().publish_session(*this);
+  } else {
+    worker_.rows().publish_phase(*this);
+  }
 }
 
 void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters startup, std::optional<auth::Secret> secret,

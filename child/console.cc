@@ -18,7 +18,7 @@ std::vector<admin::NodeFacts> node_facts(Worker& worker) {
   std::vector<admin::NodeFacts> facts(static_cast<std::size_t>(worker.nodes().count));
   for (std::size_t id = 0; id < facts.size(); ++id) {
     mapping.observations().read(static_cast<int>(id), facts[id].observation);
-    facts[id].selects = mapping.counters().selects[id].load(std::memory_order_relaxed);
+    facts[id].selects = mapping.selects(static_cast<int>(id));
   }
   return facts;
 }

@@ -68,6 +68,11 @@ void SharedRows::publish_session(const ClientSession& session) {
   context_.mapping->session_row(context_.slot, session.slot()).publish(row);
 }
 
+void SharedRows::publish_phase(const ClientSession& session) {
+  if (session.slot() >= context_.mapping->plan().sessions_per_child) return;
+  context_.mapping->session_row(context_.slot, session.slot()).set_live(session.status(), static_cast<std::uint8_t>(session.state()));
+}
+
 void SharedRows::forget_session(int slot) {
   if (slot < context_.mapping->plan().sessions_per_child) context_.mapping->session_row(context_.slot, slot).publish(shmem::SessionRow{});
 }
@@ -110,7 +115,7 @@ void SharedRows::forget_backend(Backend& backend) {
 
 void SharedRows::count_statement(int node, bool select) {
   const auto index = static_cast<std::size_t>(node);
-  if (select) context_.mapping->counters().selects.at(index).fetch_add(1, std::memory_order_relaxed);
+  if (select) context_.mapping->child_row(context_.slot).count_select(index);
   if (!node_seen_.at(index)) {
     node_seen_.at(index) = true;
     if (context_.mapping->requests(context_.slot).push({shmem::Request::Kind::NodeSeen, node})) {

@@ -26,6 +26,8 @@ class SharedRows {
   double siblings_mean(bool& sibling_has_room) const;
 
   void publish_session(const ClientSession& session);
+  // Only its state and transaction status have changed.
+  void publish_phase(const ClientSession& session);
   void forget_session(int slot);
   void register_backend(Backend& backend);
   void publish_backend(const Backend& backend);

@@ -24,10 +24,17 @@ struct ChildRow {
   std::atomic<std::uint32_t> session_slots{0};  // rows ever used: those beyond were never touched
   std::atomic<std::uint32_t> backend_slots{0};
   std::atomic<std::uint32_t> restarts{0};     // children that ended in this slot; the parent counts
+  std::array<std::atomic<std::uint64_t>, kMaxNodes> selects{};  // sent to each node from this slot since pgweir started
+
+  // That child only: nobody else adds, so that no two processors fight for the line.
+  void count_select(std::size_t node) {
+    selects[node].store(selects[node].load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 
   bool running() const { return state.load(std::memory_order_relaxed) == ChildState::Running; }
 
-  // The parent, for a child that is gone. The slots used stay: the rows were touched.
+  // The parent, for a child that is gone. The slots used stay: the rows were touched; so do the
+  // selects, which count for the slot and not for its child.
   void reset() {
     pid = 0;
     state = ChildState::Empty;
@@ -37,12 +44,6 @@ struct ChildRow {
     served = 0;
     waiting = 0;
   }
-};
-
-// SELECTs sent to each node since pgweir started. All children add to them and nobody sets them, so the sums outlive
-// the children.
-struct NodeCounters {
-  std::array<std::atomic<std::uint64_t>, kMaxNodes> selects{};
 };
 
 // The other running children, as one of them sees them before it accepts another client.

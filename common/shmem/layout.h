@@ -7,7 +7,6 @@
 //   NodeTable                parent                       all            two copies of the whole and an epoch
 //   Observations             health                       parent, SHOW   Published rows
 //   Suspicions               children (add only)          health         atomic counters
-//   NodeCounters             children (add only)          SHOW           atomic counters
 //   RequestRing of health    health                       parent         single-producer ring
 //   for each child:
 //     ChildRow               that child; parent if dead   all            atomics
@@ -48,7 +47,6 @@ struct Head {
   NodeTable nodes;
   Observations observations;
   Suspicions suspicions;
-  NodeCounters counters;
   RequestRing health_requests;
 };
 
@@ -59,7 +57,6 @@ struct ChildPart {
   RequestRing requests;
 };
 
-using SessionSlot = Published<SessionRow>;
 using BackendSlot = Published<BackendRow>;
 
 // Nothing in shared memory may need a destructor, and an idle client's row must stay small.

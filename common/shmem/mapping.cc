@@ -29,9 +29,9 @@ bool sensible(const MappingPlan& plan) {
 }
 
 // Empties each row of a dead child that is in use.
-template <typename Row>
-void clear_rows(std::span<Published<Row>> rows) {
-  for (Published<Row>& slot : rows) {
+template <typename Row, typename Slot>
+void clear_rows(std::span<Slot> rows) {
+  for (Slot& slot : rows) {
     Row row;
     if (!slot.read(row) || row.in_use) slot.publish(Row{});
   }
@@ -142,9 +142,15 @@ void Mapping::reset_child(int slot) {
   ChildRow& row = child_row(slot);
   row.reset();
   row.restarts.fetch_add(1, std::memory_order_relaxed);
-  clear_rows(used_session_rows(slot));
-  clear_rows(used_backend_rows(slot));
+  clear_rows<SessionRow>(used_session_rows(slot));
+  clear_rows<BackendRow>(used_backend_rows(slot));
   cancel_mailbox(slot).drain();
+}
+
+std::uint64_t Mapping::selects(int node) {
+  std::uint64_t sum = 0;
+  for (int slot = 0; slot < children(); ++slot) sum += child_row(slot).selects[static_cast<std::size_t>(node)].load(std::memory_order_relaxed);
+  return sum;
 }
 
 void Mapping::reset_health() {

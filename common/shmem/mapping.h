@@ -35,7 +35,8 @@ class Mapping {
   NodeTable& node_table() { return head().nodes; }
   Observations& observations() { return head().observations; }
   Suspicions& suspicions() { return head().suspicions; }
-  NodeCounters& counters() { return head().counters; }
+  // SELECTs sent to NODE since pgweir started, by all children that are and were.
+  std::uint64_t selects(int node);
   RequestRing& health_requests() { return head().health_requests; }
 
   // Of the child in SLOT, 0 … children() - 1.

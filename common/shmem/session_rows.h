@@ -2,9 +2,11 @@
 // when that child is dead. No secrets and no backend keys: every process of pgweir can read them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "common/shmem/node_view.h"
+#include "common/shmem/published.h"
 
 namespace weir::shmem {
 
@@ -35,6 +37,35 @@ struct SessionRow {
   FixedText<32> application_name;  // its first 31 bytes: a row costs less than 512 bytes with both its copies
 
   ClientPhase phase() const { return static_cast<ClientPhase>(state); }
+};
+
+// A client's row. Its status and phase change several times an exchange, and the rest of it hardly ever: those two live
+// in a word of their own.
+class SessionSlot {
+ public:
+  // The writer only; MIDWAY as in Published.
+  template <typename... Midway>
+  void publish(const SessionRow& row, Midway... midway) {
+    row_.publish(row, midway...);
+    set_live(row.status, row.state);
+  }
+  void set_live(char status, std::uint8_t state) {
+    live_.store(static_cast<std::uint32_t>(static_cast<unsigned char>(status)) << 8U | state, std::memory_order_relaxed);
+  }
+  // Anybody; as Published::read.
+  bool read(SessionRow& into) const {
+    if (!row_.read(into)) return false;
+    const std::uint32_t live = live_.load(std::memory_order_relaxed);
+    if (live == 0) return true;  // never used
+    into.status = static_cast<char>(live >> 8U);
+    into.state = static_cast<std::uint8_t>(live & 0xffU);
+    return true;
+  }
+  void repair() { row_.repair(); }
+
+ private:
+  Published<SessionRow> row_;
+  std::atomic<std::uint32_t> live_{0};
 };
 
 struct BackendRow {

@@ -94,7 +94,6 @@ TEST(Mapping, parts_do_not_overlap) {
   add(mapping->node_table());
   add(mapping->observations());
   add(mapping->suspicions());
-  add(mapping->counters());
   add(mapping->health_requests());
   for (int slot = 0; slot < 3; ++slot) {
     add(mapping->child_row(slot));
@@ -153,7 +152,7 @@ TEST(Mapping, is_shared_with_what_is_forked) {
     mapping->session_row(2, 7).publish(client("alice"));
     mapping->requests(2).push({Request::Kind::NodeSeen, 5});
     mapping->suspicions().add(3);
-    mapping->counters().selects[1] += 10;
+    for (int i = 0; i < 10; ++i) mapping->child_row(2).count_select(1);
   });
   const pid_t pid = child.pid();
   ASSERT_TRUE(child.ended_well());
@@ -163,7 +162,7 @@ TEST(Mapping, is_shared_with_what_is_forked) {
   EXPECT_EQ(row.user.view(), "alice");
   EXPECT_EQ(mapping->suspicions().count(3), 1U);
   EXPECT_EQ(mapping->suspicions().count(2), 0U);
-  EXPECT_EQ(mapping->counters().selects[1], 10U);
+  EXPECT_EQ(mapping->selects(1), 10U);
   EXPECT_EQ(mapping->requests(2).pop()->node, 5);
 }
 
