@@ -369,6 +369,7 @@ void ClientLogin::ask_defaults() {
     if (result.rows.size() == 1 && result.rows[0].size() == 4) {
       const auto& row = result.rows[0];
       info_->search_path = split_path(row[0].value_or(""), identity_.user);
+      info_->serializable_default = row[1] == "serializable";
       info_->unusual_isolation = row[1] != "read committed" || row[2] != "off" || row[3] != "off";
     }
     proceed();

@@ -68,6 +68,7 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   routing_.database = identity_.database;
   routing_.replication = identity_.is_replication();
   routing_.unusual_isolation = info.unusual_isolation;
+  routing_.serializable_default = info.serializable_default;
   told_ = reported;
   refresh_routing();
 
@@ -265,6 +266,7 @@ std::size_t ClientSession::forward_copy(Bytes bytes) {
     end += header.total();
   }
   if (end == 0) return 0;
+  long_text_.reset();
   // Outside of an exchange the server ignores copy data ("may be from a failed COPY"): so does pgweir.
   stream_drop_ = tracker_.idle() || active_ == nullptr;
   if (!stream_drop_) {
@@ -277,11 +279,35 @@ std::size_t ClientSession::forward_copy(Bytes bytes) {
 std::size_t ClientSession::forward_stream(Bytes bytes) {
   const std::size_t count = std::min(bytes.size(), stream_left_);
   stream_left_ -= count;
+  if (long_text_ != nullptr) look_at_long_text(bytes.first(count));
   if (!stream_drop_ && active_ != nullptr) {
     active_->send(bytes.first(count));
     if (output_full()) stream_.pause_reading();
   }
   return count;
+}
+
+// A text that streams by is looked at as it goes, so that its size alone does not keep the session on the primary.
+void ClientSession::look_at_long_text(Bytes bytes) {
+  const std::size_t skipped = std::min(bytes.size(), long_skip_);
+  long_skip_ -= skipped;
+  const std::string_view rest = as_text(bytes.subspan(skipped));
+  const std::string_view text = long_text_over_ ? std::string_view() : rest.substr(0, rest.find('\0'));
+  long_text_->feed(text);
+  long_text_over_ = long_text_over_ || text.size() < rest.size();
+  if (stream_left_ > 0) return;
+  const FactsPtr facts = worker_.resolver().long_facts(long_text_->finish());
+  long_text_.reset();
+  long_text_over_ = false;
+  const auto statement = std::exchange(long_statement_, nullptr);
+  if (facts == worker_.resolver().unclassified()) return;
+  fears(long_before_);
+  if (statement != nullptr) {
+    statement->facts = facts;  // its effects count when it is executed
+    return;
+  }
+  note_effects(worker_.resolver().resolve(facts, context_));
+  if (!unverified_.empty()) verify_writes();
 }
 
 // Looks at what has arrived of the batch; true once it can be judged.
@@ -413,6 +439,8 @@ bool ClientSession::collect_extended(Bytes message, char tag) {
 
 // A message that does not fit is passed on in pieces, to the primary; only its names are looked at.
 bool ClientSession::collect_oversize(Bytes rest, char tag, std::size_t total) {
+  long_text_.reset();
+  long_statement_.reset();
   const Bytes prefix = rest.subspan(5, std::min(rest.size(), Batch::kLimit) - 5);
   const auto text_end = [](Bytes bytes) { return std::find(bytes.begin(), bytes.end(), std::byte{0}); };
   BatchItem item;
@@ -437,6 +465,7 @@ bool ClientSession::collect_oversize(Bytes rest, char tag, std::size_t total) {
       statement->facts = worker_.resolver().unclassified();
       statement->generation = ++generation_;
       statement->primary_pattern = true;
+      long_statement_ = statement;
       item.what = Sent::Parse;
       item.statement = std::move(statement);
       batch_.kind = Batch::Kind::Extended;
@@ -450,6 +479,10 @@ bool ClientSession::collect_oversize(Bytes rest, char tag, std::size_t total) {
     default: return protocol_error(fmt::format("message of type \"{}\" is too long", printable(tag))), true;
   }
   batch_.items.push_back(std::move(item));
+  if ((tag == 'Q' || tag == 'P') && !routing_.nonstandard_strings && !routing_.unsafe_encoding) {
+    long_text_ = std::make_unique<parser::LongText>();
+    long_skip_ = 5 + (tag == 'P' ? long_statement_->name.size() + 1 : 0);
+  }
   batch_.oversize = total;
   batch_.primary_only = true;
   batch_.end = Batch::End::Oversize;

@@ -32,6 +32,7 @@
 #include "lb/eligible.h"
 #include "lb/route.h"
 #include "lb/session_routing.h"
+#include "parser/long_text.h"
 
 namespace weir::child {
 
@@ -119,6 +120,16 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void on_backend(std::unique_ptr<Backend> backend) override;
   void on_backend_failed(int node, const AcquireFailure& failure) override;
 
+  // What the session was feared to have before the exchange: an exchange that failed has changed nothing of it.
+  struct Fears {
+    bool may_have_temp = false;
+    bool opaque_state = false;
+    bool unusual_isolation = false;
+    bool serializable_default = false;
+    bool listening = false;
+    bool open_cursor = false;
+  };
+
   void set_state(ClientState state);
 
   // --- input (client_session.cc)
@@ -131,6 +142,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool collect_oversize(Bytes rest, char tag, std::size_t total);
   std::size_t forward_copy(Bytes bytes);
   std::size_t forward_stream(Bytes bytes);
+  void look_at_long_text(Bytes bytes);
   void protocol_error(std::string message);
   void keep_input(Bytes bytes);
   FactsPtr facts_of(std::string_view text);
@@ -167,6 +179,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   Dispatch wait_for_primary();
   Monotonic wait_deadline();
   void apply_effects();
+  void note_effects(const Resolution& resolution);
+  Fears fears() const;
+  void fears(const Fears& fears);
   void refresh_routing();
   void verify_writes();
   void refuse_batch(Error error);
@@ -227,6 +242,11 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   Batch batch_;
   std::size_t stream_left_ = 0;  // bytes of an oversize message or copy data still to be passed on
   bool stream_drop_ = false;     // ... or thrown away
+  std::unique_ptr<parser::LongText> long_text_;  // looks at the text that streams by
+  std::size_t long_skip_ = 0;                    // bytes of its message before the text
+  bool long_text_over_ = false;
+  std::shared_ptr<PreparedStatement> long_statement_;  // what it is the text of, if it is a Parse
+  Fears long_before_;
   bool pumping_ = false;
   bool pump_again_ = false;
   bool input_ended_ = false;
@@ -282,14 +302,6 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   ContextId context_ = 0;
   ParameterList told_;           // what the client was told beyond the pair's common parameters
   std::uint64_t generation_ = 0;
-  // What the session was feared to have before the exchange: an exchange that failed has changed nothing of it.
-  struct Fears {
-    bool may_have_temp = false;
-    bool opaque_state = false;
-    bool unusual_isolation = false;
-    bool listening = false;
-    bool open_cursor = false;
-  };
   Fears before_;
   bool session_locks_ = false;
   bool hold_cursor_ = false;

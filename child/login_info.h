@@ -26,6 +26,7 @@ struct LoginInfo {
   // Asked once, after the first login.
   bool defaults_known = false;
   std::vector<std::string> search_path;  // "$user" replaced
+  bool serializable_default = true;      // default_transaction_isolation is SERIALIZABLE
   bool unusual_isolation = true;         // default_transaction_* are not READ COMMITTED, READ WRITE
   bool foreign_role_settings = false;
 

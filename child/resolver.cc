@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxResolutions = 20000;
 constexpr std::size_t kMaxContexts = 10000;
+constexpr std::size_t kMaxLongFacts = 1000;
 
 std::uint32_t seconds(Monotonic now) {
   return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
@@ -30,6 +31,24 @@ Resolver::Resolver(Worker& worker) : worker_(worker) {
 Resolver::~Resolver() = default;
 
 FactsPtr Resolver::facts(std::string_view text) { return cache_.get(text); }
+
+FactsPtr Resolver::long_facts(parser::StatementFacts facts) {
+  const parser::Statement& statement = facts.statements.front();
+  if (statement.kind == parser::StatementKind::Unknown) return unclassified_;
+  std::string key = std::to_string(static_cast<int>(statement.kind));
+  for (const auto* names : {&statement.relations, &statement.written_relations, &statement.functions, &statement.operators, &statement.types}) {
+    key += '\n';
+    for (const parser::Name& name : *names) ((((key += '\t') += name.schema) += '\t') += name.name);
+  }
+  if (long_facts_.size() >= kMaxLongFacts) long_facts_.clear();
+  FactsPtr& slot = long_facts_[std::move(key)];
+  if (slot == nullptr) {
+    auto entry = std::make_shared<parser::Entry>();
+    entry->facts = std::move(facts);
+    slot = std::move(entry);
+  }
+  return slot;
+}
 
 ContextId Resolver::context(NameContext context) {
   const auto it = std::find(contexts_.begin(), contexts_.end(), context);

@@ -45,6 +45,8 @@ class Resolver {
   FactsPtr facts(std::string_view text);
   // The facts of a text that may not be looked at (too large, unsafe encoding).
   const FactsPtr& unclassified() const { return unclassified_; }
+  // The shared entry with these FACTS of a text that was too long to be kept.
+  FactsPtr long_facts(parser::StatementFacts facts);
   ContextId context(NameContext context);
   const NameContext& context_of(ContextId id) const { return contexts_[id]; }
   // To be called before the texts of a batch are resolved: drops what a change of the catalogue has made doubtful.
@@ -75,6 +77,7 @@ class Resolver {
   Worker& worker_;
   parser::FactsCache cache_;
   FactsPtr unclassified_;
+  std::map<std::string, FactsPtr> long_facts_;  // by kind and names
   std::vector<NameContext> contexts_;
   boost::unordered_flat_map<Key, std::unique_ptr<Resolution>, KeyHash> resolutions_;
   std::uint64_t epoch_ = 0;

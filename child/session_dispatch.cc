@@ -509,19 +509,34 @@ void ClientSession::abandon_standby_block() {
 
 // What sending the batch may do to the session counts from now on.
 void ClientSession::apply_effects() {
-  if (batch_.kind == Batch::Kind::Function || batch_.end == Batch::End::Oversize) routing_.opaque_state = true;
-  for (const Resolution* resolution : resolutions_) {
-    const lb::Effects& effects = resolution->effects;
-    if (effects.none()) continue;
-    routing_.may_have_temp |= effects.may_have_temp;
-    routing_.opaque_state |= effects.opaque_state;
-    routing_.unusual_isolation |= effects.unusual_isolation;
-    session_locks_ |= effects.session_locks;
-    catalog_changed_ |= effects.changes_catalog;
-    unverified_.insert(unverified_.end(), effects.unverified.begin(), effects.unverified.end());
-    for (const lb::NamedEffect& named : effects.named) apply_named(named);
-  }
+  if (batch_.kind == Batch::Kind::Function) routing_.opaque_state = true;
+  for (const Resolution* resolution : resolutions_) note_effects(*resolution);
   if (!unverified_.empty()) verify_writes();
+}
+
+void ClientSession::note_effects(const Resolution& resolution) {
+  const lb::Effects& effects = resolution.effects;
+  if (effects.none()) return;
+  routing_.may_have_temp |= effects.may_have_temp;
+  routing_.opaque_state |= effects.opaque_state;
+  routing_.unusual_isolation |= effects.unusual_isolation;
+  routing_.serializable_default |= effects.serializable_default;
+  session_locks_ |= effects.session_locks;
+  catalog_changed_ |= effects.changes_catalog && !effects.catalog_by_tag;
+  unverified_.insert(unverified_.end(), effects.unverified.begin(), effects.unverified.end());
+  for (const lb::NamedEffect& named : effects.named) apply_named(named);
+}
+
+ClientSession::Fears ClientSession::fears() const {
+  return {routing_.may_have_temp, routing_.opaque_state, routing_.unusual_isolation, routing_.serializable_default, routing_.listening, routing_.open_cursor};
+}
+
+void ClientSession::fears(const Fears& fears) {
+  routing_.may_have_temp = fears.may_have_temp;
+  routing_.opaque_state = fears.opaque_state;
+  routing_.unusual_isolation = fears.unusual_isolation;
+  routing_.serializable_default = fears.serializable_default;
+  routing_.listening = fears.listening;
 }
 
 void ClientSession::apply_named(const lb::NamedEffect& named) {
@@ -549,6 +564,7 @@ void ClientSession::refresh_routing() {
   for (const auto& parameter : state_of_session_.startup_parameters()) {
     if (parameter.first == "search_path") context.search_path_known = false;
     if (parameter.first.starts_with("default_transaction_")) routing_.unusual_isolation = true;
+    if (parameter.first == "default_transaction_isolation") routing_.serializable_default = true;
   }
   const auto encoding = state_of_session_.literal("client_encoding");
   if (state_of_session_.has_changed("client_encoding") && !encoding) routing_.unsafe_encoding = true;

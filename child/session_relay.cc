@@ -220,6 +220,7 @@ void ClientSession::on_statement_done(Bytes message, char tag) {
       const parser::Statement& statement = !unknown                        ? statements[running.next]
                                            : completion == "DISCARD ALL" ? discard_all()
                                                                            : statements.front();
+      if (unknown && lb::tag_may_change_catalog(completion)) catalog_changed_ = true;
       if (changes_state(statement)) {
         state_of_session_.on_completed(statement, completion);
         completed(statement);
@@ -247,6 +248,7 @@ void ClientSession::completed(const parser::Statement& statement) {
       unverified_.clear();
       routing_.unverified_writes.clear();
       if (info_ != nullptr) routing_.unusual_isolation = info_->unusual_isolation;
+      if (info_ != nullptr) routing_.serializable_default = info_->serializable_default;
       break;
     case StatementKind::Deallocate:
       if (statement.all) {
@@ -342,10 +344,7 @@ void ClientSession::settle(Backend& backend) {
     routing_.block_on_standby = false;
     portals_.clear();
     if (failed_ && tracker_.exchanges() == 0 && !completed_any_) {
-      routing_.may_have_temp = before_.may_have_temp;
-      routing_.opaque_state = before_.opaque_state;
-      routing_.unusual_isolation = before_.unusual_isolation;
-      routing_.listening = before_.listening;
+      fears(before_);
     }
     completed_any_ = false;
     if (!hold_cursor_) routing_.open_cursor = false;

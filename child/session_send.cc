@@ -79,7 +79,8 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   }
   active_ = &backend;
   flushed_ = false;
-  if (tracker_.idle() && status_ == 'I' && !batch_.retried) before_ = {routing_.may_have_temp, routing_.opaque_state, routing_.unusual_isolation, routing_.listening, routing_.open_cursor};
+  if (tracker_.idle() && status_ == 'I' && !batch_.retried) before_ = fears();
+  if (long_text_ != nullptr) long_before_ = fears();
   if (!batch_.retried) apply_effects();
   const bool by_name = batch_.kind == Batch::Kind::Extended;
   const std::string injected = by_name && !tracker_.skipping() ? injected_parses(backend) : std::string();

@@ -430,6 +430,52 @@ TEST(routing, encoding_names_as_clients_write_them) {
   }
 }
 
+// Size never pins: what a text does to its session is found out while it streams by.
+class LongStatementTest : public RoutingTest {
+protected:
+  static std::string rows(const std::string& value) {
+    std::string sql = "INSERT INTO written(v) VALUES (" + value + ")";
+    while (sql.size() < 200000)
+      sql += ", ('long')";
+    return sql;
+  }
+  bool reads_go_on() { return weir_.reaches_standby(client_, kRead); }
+};
+
+TEST_F(LongStatementTest, a_long_insert_leaves_the_session_as_it_was) {
+  for (int i = 0; i < 3; ++i) {
+    client_.must(rows("'first'"));
+    EXPECT_TRUE(reads_go_on());
+  }
+  client_.must("BEGIN");
+  client_.must(rows("upper('x')"));
+  client_.must("COMMIT");
+  EXPECT_TRUE(reads_go_on());
+}
+
+TEST_F(LongStatementTest, a_long_select_too) {
+  std::string sql = "SELECT count(*) FROM plain WHERE id IN (1";
+  while (sql.size() < 200000)
+    sql += ", 2";
+  EXPECT_EQ(client_.value(sql + ")"), "2");
+  EXPECT_TRUE(reads_go_on());
+}
+
+TEST_F(LongStatementTest, a_long_parameter_and_a_long_prepared_text) {
+  EXPECT_TRUE(client_.exec_params("INSERT INTO written(v) VALUES ($1)", {std::string(300000, 'x')}).ok());
+  EXPECT_TRUE(reads_go_on());
+  EXPECT_TRUE(client_.exec_params(rows("$1"), {std::string("y")}).ok());
+  EXPECT_TRUE(reads_go_on());
+}
+
+TEST_F(LongStatementTest, but_what_it_may_hide_does) {
+  std::string sql = "SELECT set_config('search_path', 'other', false) /*";
+  sql += std::string(100000, '*') + "*/";
+  client_.must(sql);
+  EXPECT_EQ(client_.value("SELECT v FROM plain WHERE id = 1"), "other 1");
+  EXPECT_TRUE(stays_on_primary(kRead));
+}
+
 TEST(routing, load_balance_off) {
   Pgweir weir(Cluster::shared(), {{"load_balance_mode", "off"}});
   Connection client(weir.conninfo());
