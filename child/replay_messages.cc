@@ -29,6 +29,7 @@ ReplayMessages replay_messages(const Replay& replay) {
     run(messages.bytes, "RESET SESSION AUTHORIZATION");
     run(messages.bytes, "RESET ROLE");
   }
+  if (replay.reset_all) run(messages.bytes, "RESET ALL");
   if (!replay.parameters.empty()) {
     std::string sql = "SELECT ";
     std::vector<std::optional<std::string_view>> values;

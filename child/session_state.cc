@@ -54,6 +54,13 @@ const SessionState::Entry* SessionState::find(std::string_view parameter) const 
   return nullptr;
 }
 
+const std::string* SessionState::startup_value(std::string_view parameter) const {
+  for (const auto& [name, value] : startup_) {
+    if (name == parameter) return &value;
+  }
+  return nullptr;
+}
+
 void SessionState::remember_base() {
   if (!base_) base_ = entries_;
 }
@@ -75,14 +82,29 @@ void SessionState::apply(const parser::SetChange& change) {
   entry.replay = change.replay;
   entry.literal = change.literal;
   entry.has_literal = change.has_literal && change.action == parser::SetAction::Value;
-  entry.is_reset = change.action == parser::SetAction::Reset;
+  entry.is_reset = change.action == parser::SetAction::Reset || change.to_default;
   entry.stamp = ++version_;
-  if (entry.is_reset || !entry.has_literal) {
-    // RESET and SET ... TO DEFAULT go back to the client's own startup value, which the server does not know.
-    const auto same = [&](const auto& parameter) { return parameter.first == change.parameter; };
-    if (std::any_of(startup_.begin(), startup_.end(), same)) startup_again_ = true;
-  }
+  // RESET and SET ... TO DEFAULT go back to the client's own startup value, which the server does not know.
+  if (entry.is_reset && startup_value(entry.parameter) != nullptr) startup_again_ = true;
   entries_.push_back(std::move(entry));
+}
+
+// SET SESSION CHARACTERISTICS is kept as what it sets: the same parameters can be set and reset by their names.
+void SessionState::apply_characteristics(const parser::TransactionModes& modes) {
+  using Isolation = parser::TransactionModes::Isolation;
+  const auto set = [this](const char* parameter, const char* value) {
+    parser::SetChange change;
+    change.parameter = parameter;
+    change.literal = value;
+    change.has_literal = true;
+    change.replay = std::string("SET ") + parameter + " = '" + value + "'";
+    apply(change);
+  };
+  if (modes.isolation == Isolation::ReadCommitted) set("default_transaction_isolation", "read committed");
+  if (modes.isolation == Isolation::RepeatableRead) set("default_transaction_isolation", "repeatable read");
+  if (modes.isolation == Isolation::Serializable) set("default_transaction_isolation", "serializable");
+  if (modes.read_only != parser::Tristate::Unset) set("default_transaction_read_only", modes.read_only == parser::Tristate::Yes ? "on" : "off");
+  if (modes.deferrable != parser::Tristate::Unset) set("default_transaction_deferrable", modes.deferrable == parser::Tristate::Yes ? "on" : "off");
 }
 
 void SessionState::reset_everything(bool discard) {
@@ -96,20 +118,14 @@ void SessionState::reset_everything(bool discard) {
 
 void SessionState::restore(std::vector<Entry> entries) {
   std::vector<Entry> undone;
-  for (Entry& now : entries_) {
+  for (const Entry& now : entries_) {
     const auto was = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.parameter == now.parameter; });
     if (was != entries.end()) continue;
-    std::vector<std::string> names{now.parameter};
-    if (now.parameter == "session_characteristics") {
-      names = {"default_transaction_isolation", "default_transaction_read_only", "default_transaction_deferrable"};
-    }
-    for (std::string& name : names) {
-      Entry reset;
-      reset.replay = reset_text(name);
-      reset.parameter = std::move(name);
-      reset.is_reset = true;
-      undone.push_back(std::move(reset));
-    }
+    Entry reset;
+    reset.replay = reset_text(now.parameter);
+    reset.parameter = now.parameter;
+    reset.is_reset = true;
+    undone.push_back(std::move(reset));
   }
   bool changed = !undone.empty();
   for (Entry& was : entries) {
@@ -192,7 +208,11 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
     default: break;
   }
   for (const parser::SetChange& change : statement.sets) {
-    apply(change);
+    if (change.parameter == "session_characteristics") {
+      apply_characteristics(statement.transaction);
+    } else {
+      apply(change);
+    }
     if (in_block_) note_block(change.replay);
   }
   if (statement.kind == StatementKind::SetTransaction) block_repeatable_ = false;
@@ -222,8 +242,8 @@ Replay SessionState::difference(StateVersion applied) const {
   const bool had_state = applied != 0;
   replay.discard_all = had_state && applied < discard_stamp_;
   const bool everything = applied == 0 || replay.discard_all;
-  if (had_state && !replay.discard_all && applied < reset_stamp_) replay.statements.emplace_back("RESET ALL");
-  const bool after_reset = !replay.statements.empty();
+  replay.reset_all = had_state && !replay.discard_all && applied < reset_stamp_;
+  const bool after_reset = replay.reset_all;
   bool parameters_follow = false;
   std::vector<const Entry*> identity;
   std::vector<const Entry*> others;
@@ -243,14 +263,16 @@ Replay SessionState::difference(StateVersion applied) const {
   if (startup) {
     for (const auto& parameter : startup_) {
       const Entry* entry = find(parameter.first);
-      if (entry != nullptr && !entry->is_reset && entry->has_literal) continue;  // overridden below
+      if (entry != nullptr && !entry->is_reset) continue;  // overridden: below, or the backend has that already
       replay.parameters.push_back(parameter);
     }
   }
-  std::sort(others.begin(), others.end(), [](const Entry* a, const Entry* b) { return a->stamp < b->stamp; });
+  std::stable_sort(others.begin(), others.end(), [](const Entry* a, const Entry* b) { return a->stamp < b->stamp; });
   for (const Entry* entry : others) {
-    if (entry->is_reset && startup && std::any_of(startup_.begin(), startup_.end(), [&](const auto& p) { return p.first == entry->parameter; })) {
-      continue;  // the startup value stands already
+    // Back to the startup value, which the server does not know.
+    if (const std::string* value = startup_value(entry->parameter); entry->is_reset && value != nullptr) {
+      if (!startup) replay.parameters.emplace_back(entry->parameter, *value);
+      continue;
     }
     replay.statements.push_back(entry->replay);
   }

@@ -3,7 +3,7 @@
 // returns to. Pure: the session tells what completed, and asks what a given backend still lacks.
 //
 // Rules: one mechanism, replay (no broadcast); a backend that lacks something catches up when it is next used; order of
-// a replay is reset of authorization and role, parameters, authorization, role.
+// a replay is reset of authorization and role, RESET ALL, parameters, authorization, role.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,10 @@ using StateVersion = std::uint64_t;
 struct Replay {
   bool discard_all = false;                                      // first: DISCARD ALL
   bool reset_identity = false;                                   // then: back to the login role
+  bool reset_all = false;                                        // then: RESET ALL
   std::vector<std::pair<std::string, std::string>> parameters;   // then: set_config(name, value, false)
   std::vector<std::string> statements;                           // then these, in order
-  bool empty() const { return !discard_all && !reset_identity && parameters.empty() && statements.empty(); }
+  bool empty() const { return !discard_all && !reset_identity && !reset_all && parameters.empty() && statements.empty(); }
 };
 
 class SessionState {
@@ -79,7 +80,9 @@ class SessionState {
   };
 
   const Entry* find(std::string_view parameter) const;
+  const std::string* startup_value(std::string_view parameter) const;
   void apply(const parser::SetChange& change);
+  void apply_characteristics(const parser::TransactionModes& modes);
   void reset_everything(bool discard);
   void remember_base();
   void restore(std::vector<Entry> entries);

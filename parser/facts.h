@@ -79,6 +79,7 @@ struct SetChange {
   std::string replay;  // the SQL text of this single statement (without trailing ';')
   std::string literal; // the value, if it is one plain string/number/word; else empty
   bool has_literal = false;
+  bool to_default = false; // a Value that is DEFAULT
 };
 
 enum class Tristate : std::uint8_t { Unset, No, Yes };

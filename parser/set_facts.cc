@@ -166,6 +166,7 @@ void read_set(const PgQuery__VariableSetStmt& set, std::string_view text, Statem
     change.has_literal = set.n_args == 1 && literal_text(constant_of(set.args[0]), change.literal);
     break;
   case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_DEFAULT:
+    change.to_default = true;
     break;
   case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_MULTI:
     if (change.parameter != "session_characteristics")
