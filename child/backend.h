@@ -84,6 +84,8 @@ class Backend final : public StreamHandler {
   bool alive() const { return stream_ != nullptr; }
   // Says Terminate where that makes sense and closes the socket.
   void close();
+  // As if the server had closed the connection: the user hears of it.
+  void give_up(Error error) { lost(std::move(error)); }
   // Offers what was left over again, e.g. after the user changed its mind.
   void poke();
 

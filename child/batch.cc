@@ -16,7 +16,9 @@ void Batch::clear() {
   node = -1;
   retained = false;
   retried = false;
+  pattern = false;
   primary_only = false;
+  forced = {};
   oversize = 0;
 }
 

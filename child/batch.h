@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "child/prepared.h"
@@ -43,7 +44,9 @@ struct Batch {
   int node = -1;            // chosen, -1: not yet
   bool retained = false;    // sent to a standby, kept until its answer has begun: it may be run again elsewhere
   bool retried = false;     // its effects count already
+  bool pattern = false;       // the text matches primary_routing_query_pattern_list
   bool primary_only = false;
+  std::string_view forced;  // why it is not sent where its text would be, in words; empty: it is
   std::size_t oversize = 0;  // size of the message that follows in pieces (End::Oversize)
 
   bool has_execute() const;

@@ -119,6 +119,11 @@ std::size_t ClientLogin::take_startup(Bytes bytes) {
     case wire::StartupResult::Kind::Violation: fail(result.error); return bytes.size();
     case wire::StartupResult::Kind::SslRequest:
     case wire::StartupResult::Kind::GssRequest:
+      if (bytes.size() > result.size) {
+        // What was sent ahead of the answer could be taken for encrypted later on.
+        fail(make_fatal(sqlstate::kProtocolViolation, "received unencrypted data after a request for encryption", "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."));
+        return bytes.size();
+      }
       if (++requests_ > 2) {
         fail(make_fatal(sqlstate::kProtocolViolation, "encryption was asked for too often"));
         return bytes.size();
@@ -157,15 +162,14 @@ void ClientLogin::on_startup(const wire::StartupMessage& startup) {
 bool ClientLogin::read_parameters(const wire::StartupMessage& startup) {
   for (const auto& [raw_name, value] : startup.params) {
     const std::string name = lower(raw_name);
-    if (name == "user") {
+    // The server knows these four in small letters only.
+    if (raw_name == "user") {
       identity_.user = value;
-    } else if (name == "database") {
+    } else if (raw_name == "database") {
       identity_.database = value;
-    } else if (name == "replication") {
-      const std::string mode = lower(value);
-      const bool off = mode == "false" || mode == "off" || mode == "no" || mode == "0" || mode.empty();
-      if (!off) identity_.key.replication = mode == "database" ? "database" : "true";
-    } else if (name == "options") {
+    } else if (raw_name == "replication") {
+      if (!read_replication(value)) return false;
+    } else if (raw_name == "options") {
       const auto options = wire::parse_options(value);
       if (!options) {
         fail(options.error());
@@ -189,12 +193,36 @@ bool ClientLogin::read_parameters(const wire::StartupMessage& startup) {
   return true;
 }
 
-bool ClientLogin::add_parameter(std::string_view name, std::string_view value) {
-  if (name.empty() || name.size() > 255) {
-    fail(make_fatal(sqlstate::kProtocolViolation, "invalid startup packet: a parameter has no name"));
+// PostgreSQL: "database", or a boolean as its parse_bool() takes it.
+bool ClientLogin::read_replication(std::string_view value) {
+  const std::string word = lower(value);
+  const auto begins = [&](std::string_view whole, std::size_t least) { return word.size() >= least && whole.starts_with(word); };
+  if (value == "database") {
+    identity_.key.replication = "database";
+  } else if (begins("true", 1) || begins("yes", 1) || begins("on", 2) || word == "1") {
+    identity_.key.replication = "true";
+  } else if (!begins("false", 1) && !begins("no", 1) && !begins("off", 2) && word != "0") {
+    fail(make_fatal(sqlstate::kInvalidParameterValue, fmt::format("invalid value for parameter \"replication\": \"{}\"", value), {},
+                    "Valid values are: \"false\", 0, \"true\", 1, \"database\"."));
     return false;
   }
-  if (name == "application_name") identity_.application_name = value;
+  return true;
+}
+
+bool ClientLogin::add_parameter(std::string_view name, std::string_view given) {
+  if (name.empty() || name.size() > 255) {
+    fail(make_fatal(sqlstate::kProtocolViolation, name.empty() ? "invalid startup packet: a parameter has no name" : "invalid startup packet: the name of a parameter is too long"));
+    return false;
+  }
+  if (name == "session_authorization") return true;  // as a server: it is the user of the packet
+  std::string value(given);
+  if (name == "application_name") {
+    // The server takes no byte but printable ASCII here, in whatever encoding they are.
+    for (char& c : value) {
+      if (c < ' ' || c > '~') c = '?';
+    }
+    identity_.application_name = value;
+  }
   auto& list = is_fixed(name) || identity_.is_replication() ? identity_.key.fixed : parameters_;
   for (auto& [known, last] : list) {
     if (known == name) {
@@ -236,10 +264,7 @@ void ClientLogin::open_backend(bool fresh) {
   for (int id = 0; node < 0 && id < nodes.count && !identity_.is_replication(); ++id) {
     if (nodes.nodes[static_cast<std::size_t>(id)].usable()) node = id;
   }
-  if (node < 0) {
-    retry_.arm(kRetryDelay);  // authentication_timeout ends it
-    return;
-  }
+  if (node < 0) return wait_for_node(make_fatal(sqlstate::kCannotConnectNow, "no server can be reached", "No node is known to be usable."));
   AcquireRequest request;
   request.key = &identity_.key;
   request.node = node;
@@ -250,6 +275,16 @@ void ClientLogin::open_backend(bool fresh) {
   request.deadline = worker_.loop().now() + std::chrono::seconds(limit > 0 ? limit : 86400);
   BackendCache::Acquired acquired = worker_.backends().acquire(request, *this);
   if (acquired.backend != nullptr) on_backend(std::move(acquired.backend));
+}
+
+// Tries again in a moment, up to query_wait_timeout; then the client is told REASON.
+void ClientLogin::wait_for_node(Error reason) {
+  const auto limit = worker_.config().query_wait_timeout;
+  if (!give_up_at_) give_up_at_ = worker_.loop().now() + std::chrono::seconds(limit > 0 ? limit : 86400);
+  if (worker_.loop().now() < *give_up_at_) return retry_.arm(kRetryDelay);
+  reason.sqlstate = sqlstate::kCannotConnectNow;
+  if (reason.hint.empty()) reason.hint = "The log of pgweir tells the state of each node and its reason.";
+  fail(std::move(reason));
 }
 
 void ClientLogin::on_backend(std::unique_ptr<Backend> backend) {
@@ -279,7 +314,7 @@ void ClientLogin::on_backend_failed(int, const AcquireFailure& failure) {
       return begin_authentication(login.method);
     case LoginFailure::Kind::Unreachable:
     case LoginFailure::Kind::NotUsable:
-    case LoginFailure::Kind::Timeout: retry_.arm(kRetryDelay); return;
+    case LoginFailure::Kind::Timeout: return wait_for_node(login.error);
     case LoginFailure::Kind::Refused:
     case LoginFailure::Kind::Saturated: return fail(login.error);
   }

@@ -34,6 +34,7 @@ class ClientLogin final : private BackendWaiter, private BackendUser {
   std::size_t take_startup(Bytes bytes);
   std::size_t take_password(Bytes bytes);
   void on_startup(const wire::StartupMessage& startup);
+  bool read_replication(std::string_view value);
   bool read_parameters(const wire::StartupMessage& startup);
   bool add_parameter(std::string_view name, std::string_view value);
   bool admit();
@@ -41,6 +42,7 @@ class ClientLogin final : private BackendWaiter, private BackendUser {
   // The steps after the startup packet, each of which may have to wait.
   void proceed();
   void open_backend(bool fresh);
+  void wait_for_node(Error reason);
   void begin_authentication(auth::AskedMethod asked);
   void authenticated();
   bool accepted_before(std::string_view password) const;
@@ -67,6 +69,7 @@ class ClientLogin final : private BackendWaiter, private BackendUser {
   InternalQuery* internal_ = nullptr;
   Timer deadline_;
   Timer retry_;
+  std::optional<Monotonic> give_up_at_;  // of waiting for a node
   ParameterList reported_;
   int requests_ = 0;               // SSLRequest and GSSENCRequest seen
   bool authenticated_ = false;

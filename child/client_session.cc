@@ -105,12 +105,19 @@ log::Context ClientSession::log_context() const {
 void ClientSession::hold(std::unique_ptr<Backend> backend) {
   backend->set_user(this);
   backend->resume_reading();
+  Backend& held = *backend;
   set_.push_back(std::move(backend));
+  held.poke();  // what the server said unasked is not the answer to a question that is still to come
 }
 
 void ClientSession::fail(Error error) {
   if (state_ == ClientState::Closing) return;
   error.severity = Severity::Fatal;
+  if (server_left_ > 0 && server_forward_ && begun_) {
+    // Half of a server's message has gone out: anything behind it would be taken for the rest of it.
+    log::print(log::Level::Log, log_context(), "client is cut off in the middle of an answer: {}", error.one_line());
+    return end(error.message);
+  }
   std::string out;
   wire::encode_error(out, error);
   stream_.uncork();
@@ -161,6 +168,12 @@ void ClientSession::on_readable() {
   std::span<std::byte> scratch = worker_.scratch();
   const Stream::ReadResult got = stream_.read(scratch.first(Worker::kReadSize));
   if (got.outcome == Stream::Outcome::WouldBlock) return;
+  if (got.outcome == Stream::Outcome::Closed && answers_owed()) {
+    // The client has closed its side only: what it asked for is answered first, as a server does.
+    input_ended_ = true;
+    stream_.pause_reading();
+    return;
+  }
   if (got.outcome != Stream::Outcome::Data) return end("the client closed the connection without saying goodbye");
   active_at_ = worker_.loop().now();
   const Bytes bytes(scratch.data(), got.count);
@@ -174,6 +187,11 @@ void ClientSession::on_readable() {
   if (state_ == ClientState::Closing) return;
   if (taken < bytes.size()) keep_input(bytes.subspan(taken));
   if (std::exchange(pump_again_, false)) pump();
+}
+
+bool ClientSession::answers_owed() const {
+  if (login_ != nullptr || tracker_.copy_in() || stream_left_ > 0) return false;
+  return tracker_.exchanges() > 0 || batch_.retained || state_ == ClientState::AwaitBackend || state_ == ClientState::AwaitPrimary || state_ == ClientState::Preparing;
 }
 
 void ClientSession::pump() {
@@ -194,7 +212,12 @@ void ClientSession::pump() {
     }
   } while (pump_again_);
   pumping_ = false;
-  if (state_ != ClientState::Closing && in_.size() <= kInputHighMark && !output_full()) stream_.resume_reading();
+  if (state_ == ClientState::Closing) return;
+  if (input_ended_) {
+    if (!answers_owed() && stream_.pending() == 0) end("the client closed the connection without saying goodbye");
+    return;
+  }
+  if (in_.size() <= kInputHighMark && !output_full()) stream_.resume_reading();
 }
 
 bool ClientSession::output_full() const { return active_ != nullptr && active_->pending() > kOutputHighMark; }
@@ -357,7 +380,7 @@ bool ClientSession::collect_message(Bytes message, char tag, std::size_t total) 
       BatchItem item{Sent::Query, 0, total, {}, nullptr, facts_of(query->text), false};
       batch_.kind = Batch::Kind::Simple;
       batch_.items.push_back(std::move(item));
-      batch_.primary_only = worker_.policy().matches_primary_pattern(query->text);
+      batch_.pattern = worker_.policy().matches_primary_pattern(query->text);
       batch_.length = total;
       batch_.end = Batch::End::Complete;
       return true;
@@ -485,6 +508,7 @@ bool ClientSession::collect_oversize(Bytes rest, char tag, std::size_t total) {
   }
   batch_.oversize = total;
   batch_.primary_only = true;
+  batch_.forced = "it is too long to be looked at first";
   batch_.end = Batch::End::Oversize;
   return true;
 }
@@ -510,6 +534,7 @@ PreparedPtr ClientSession::new_statement(std::string_view name, Bytes message, s
 // ------------------------------------------------------------------------------------------------------- told by others
 
 void ClientSession::on_drained() {
+  if (input_ended_ && !answers_owed()) return end("the client closed the connection without saying goodbye");
   for (auto& backend : set_) backend->resume_reading();
 }
 

@@ -95,7 +95,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void cancel();
   // The nodes have changed or time has passed: try again.
   void resume_parked();
-  void nodes_changed();
+  // GROWN: a node can be used that could not.
+  void nodes_changed(bool grown);
   void shut_down();       // FATAL 57P01
   bool idle_for(Monotonic now, std::chrono::seconds limit) const;
   void client_idle_timeout();
@@ -134,6 +135,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
 
   // --- input (client_session.cc)
   void pump();
+  bool answers_owed() const;
   std::size_t process(Bytes bytes);
   bool blocked() const;
   bool collect(Bytes bytes);
@@ -171,6 +173,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   lb::Target route_batch();
   int choose_node(const lb::Target& target);
   int pick_reader(bool standby_only);
+  lb::NodeSet avoided() const;
   Backend* backend_at(int node);
   Dispatch acquire(int node);
   bool prepare(Backend& backend);
@@ -284,6 +287,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool flushed_ = false;         // the active backend was told to flush the replies of an unfinished batch
   bool refused_ = false;         // the batch at hand was answered by pgweir itself
   Error last_fatal_;             // what the server said before it went away
+  bool told_fatal_ = false;      // ... and the client was told
   lb::Target last_target_;
   std::vector<std::string> preparing_names_;
   std::map<std::string, LocalPortal> local_portals_;
@@ -299,6 +303,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   std::vector<lb::RouteItem> route_items_;
   std::vector<const Resolution*> resolutions_;
   std::vector<lb::Unverified> unverified_;
+  std::vector<lb::Unverified> unverified_now_;  // of the exchange under way: one that fails has changed nothing
+  std::optional<StatementNames> names_before_;  // as they were before a batch that may have to be run again
   ContextId context_ = 0;
   ParameterList told_;           // what the client was told beyond the pair's common parameters
   std::uint64_t generation_ = 0;

@@ -15,6 +15,8 @@ inline bool may_retry(std::string_view sqlstate, bool fatal, char status, int re
   if (status != 'I' || retries >= 8 || sqlstate.size() != 5) return false;
   if (is_recovery_conflict(sqlstate)) return true;
   if (fatal) return sqlstate.starts_with("57P0");  // shut down or crashed under the read
+  // What the session itself has named, whatever the catalogue says.
+  if (sqlstate == "42P03" || sqlstate == "42P05") return false;
   // Needs the primary after all (25006), or what it names may not have been replayed yet (42, 3F, 0A000): the primary
   // has the last word.
   return sqlstate == "25006" || sqlstate.starts_with("42") || sqlstate.starts_with("3F") || sqlstate == "0A000";

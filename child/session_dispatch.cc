@@ -114,7 +114,7 @@ lb::Target ClientSession::route_batch() {
     route_items_.push_back({&facts->facts, &resolution.resolved, primary_pattern});
   };
   if (batch_.kind == Batch::Kind::Simple) {
-    add(batch_.items.front().facts, batch_.primary_only);
+    add(batch_.items.front().facts, batch_.pattern);
   } else if (batch_.kind == Batch::Kind::Extended) {
     for (const BatchItem& item : batch_.items) {
       if (item.what == Sent::Sync || item.what == Sent::Close) continue;
@@ -127,11 +127,12 @@ lb::Target ClientSession::route_batch() {
   } else {
     known = false;
   }
-  if (batch_.end != Batch::End::Complete && batch_.has_execute()) batch_.primary_only = true;
-  // Without Sync or Flush a standby would not answer before more comes, and what comes may have to run elsewhere.
-  if (batch_.end != Batch::End::Complete && batch_.end != Batch::End::Flush) batch_.primary_only = true;
+  if (batch_.end != Batch::End::Complete && (batch_.has_execute() || batch_.end != Batch::End::Flush)) {
+    batch_.primary_only = true;
+    if (batch_.forced.empty()) batch_.forced = "the batch has no end yet";
+  }
   routing_.transaction_status = status_;
-  if (!routing_.unverified_writes.empty() || !unverified_.empty()) verify_writes();
+  if (!unverified_.empty() || !unverified_now_.empty() || routing_.unverified_effects || !routing_.unverified_writes.empty()) verify_writes();
   if (known && !route_items_.empty()) return lb::route(route_items_, routing_, worker_.policy());
   // Only Sync, Close or unknown names: wherever the session is.
   lb::Target target;
@@ -142,14 +143,28 @@ lb::Target ClientSession::route_batch() {
 
 void ClientSession::verify_writes() {
   bool opaque = false;
-  std::erase_if(unverified_, [&](const lb::Unverified& use) {
-    const lb::Verification verdict = worker_.resolver().verify(use, context_);
-    opaque = opaque || verdict == lb::Verification::Opaque;
-    return verdict != lb::Verification::Unknown;
-  });
-  if (opaque) routing_.opaque_state = true;
   routing_.unverified_writes.clear();
-  for (const lb::Unverified& use : unverified_) routing_.unverified_writes.push_back(use.name);
+  routing_.unverified_effects = false;
+  for (auto* list : {&unverified_, &unverified_now_}) {
+    std::erase_if(*list, [&](const lb::Unverified& use) {
+      const lb::Verification verdict = worker_.resolver().verify(use, context_);
+      opaque = opaque || verdict == lb::Verification::Opaque;
+      return verdict != lb::Verification::Unknown;
+    });
+    for (const lb::Unverified& use : *list) {
+      if (use.use == lb::NameUse::Written) routing_.unverified_writes.push_back(use.name);
+      if (use.use != lb::NameUse::Written) routing_.unverified_effects = true;
+    }
+  }
+  if (opaque) routing_.opaque_state = true;
+}
+
+// Nodes to which a connection could not be made a moment ago; those that this session is connected to count as good.
+lb::NodeSet ClientSession::avoided() const {
+  lb::NodeSet nodes = worker_.avoided();
+  if (nodes.none()) return nodes;
+  for (const auto& backend : set_) nodes.reset(static_cast<std::size_t>(backend->node()));
+  return nodes;
 }
 
 int ClientSession::pick_reader(bool standby_only) {
@@ -158,7 +173,7 @@ int ClientSession::pick_reader(bool standby_only) {
   const bool keep = !worker_.policy().per_statement() && reader_node_ >= 0 && !excluded_.test(static_cast<std::size_t>(reader_node_)) &&
                     lb::eligible_node(nodes, reader_node_, candidates);
   if (keep) return reader_node_;
-  const int drawn = lb::choose(nodes, worker_.policy(), worker_.random().unit(), candidates, excluded_);
+  const int drawn = lb::choose(nodes, worker_.policy(), worker_.random().unit(), candidates, excluded_ | avoided());
   if (drawn >= 0 && !standby_only && excluded_.none()) reader_node_ = drawn;
   return drawn >= 0 ? drawn : nodes.primary;
 }
@@ -171,7 +186,7 @@ int ClientSession::choose_node(const lb::Target& target) {
       return active_ != nullptr ? active_->node() : nodes.primary;
     case lb::Scope::AnyReadable: return batch_.primary_only ? nodes.primary : pick_reader(target.prefer_standby);
     case lb::Scope::Node:
-      if (!batch_.primary_only && lb::eligible_node(nodes, target.node) && !excluded_.test(static_cast<std::size_t>(target.node))) return target.node;
+      if (!batch_.primary_only && lb::eligible_node(nodes, target.node) && !avoided().test(static_cast<std::size_t>(target.node)) && !excluded_.test(static_cast<std::size_t>(target.node))) return target.node;
       return nodes.primary;
     case lb::Scope::Primary:
     case lb::Scope::Local: return nodes.primary;
@@ -230,6 +245,12 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   const bool standby = backend->node() != worker_.nodes().primary;
   const bool may_retry = standby && status_ == 'I' && batch_.end == Batch::End::Complete && !in_flight;
   last_target_ = target;
+  if (may_retry && !names_before_) {
+    const bool names = std::any_of(batch_.items.begin(), batch_.items.end(), [](const BatchItem& item) {
+      return (item.what == Sent::Parse && !item.name.empty()) || (item.what == Sent::Close && item.of_statement);
+    });
+    if (names) names_before_ = names_;
+  }
   send_batch(*backend, bytes);
   if (may_retry) {
     batch_.retained = true;
@@ -334,6 +355,7 @@ void ClientSession::on_backend_failed(int node, const AcquireFailure& failure) {
   }
   const LoginFailure& login = failure.login;
   if (!primary) {
+    worker_.avoid(node);
     excluded_.set(static_cast<std::size_t>(node));
     if (reader_node_ == node) reader_node_ = -1;
     batch_.node = -1;
@@ -420,6 +442,12 @@ bool ClientSession::prepare(Backend& backend) {
     if (result.lost) {
       remove_backend(*raw);
       batch_.node = -1;
+    } else if (result.error && raw->node() != worker_.nodes().primary && block_node_ < 0) {
+      // The session's state may be such as a standby does not take: its primary does.
+      log::print(log::Level::Info, log_context(), "node {} does not take the state of the session: {}", raw->node(), result.error->one_line());
+      excluded_.set(static_cast<std::size_t>(raw->node()));
+      remove_backend(*raw);
+      batch_.node = -1;
     } else if (result.error) {
       return refuse_batch(*result.error);
     } else {
@@ -471,8 +499,9 @@ void ClientSession::start_internal(Backend& backend, std::string messages, int r
 // The open READ ONLY block lies on a standby, and this statement must not run there: the block is rebuilt on the primary
 // and given up on the standby. READ COMMITTED only: each statement has a snapshot of its own.
 bool ClientSession::move_block(Backend& primary) {
-  if (!state_of_session_.block_is_repeatable() || status_ != 'T') {
-    batch_.node = block_node_;  // it stays, and the standby refuses what it cannot do
+  const bool portal = std::any_of(portals_.begin(), portals_.end(), [](const auto& p) { return !p.first.empty(); });
+  if (!state_of_session_.block_is_repeatable() || status_ != 'T' || portal) {
+    batch_.node = block_node_;  // it stays (an open portal cannot move), and the standby refuses what it cannot do
     pump_again_ = true;
     return false;
   }
@@ -511,7 +540,7 @@ void ClientSession::abandon_standby_block() {
 void ClientSession::apply_effects() {
   if (batch_.kind == Batch::Kind::Function) routing_.opaque_state = true;
   for (const Resolution* resolution : resolutions_) note_effects(*resolution);
-  if (!unverified_.empty()) verify_writes();
+  if (!unverified_now_.empty()) verify_writes();
 }
 
 void ClientSession::note_effects(const Resolution& resolution) {
@@ -523,7 +552,7 @@ void ClientSession::note_effects(const Resolution& resolution) {
   routing_.serializable_default |= effects.serializable_default;
   session_locks_ |= effects.session_locks;
   catalog_changed_ |= effects.changes_catalog && !effects.catalog_by_tag;
-  unverified_.insert(unverified_.end(), effects.unverified.begin(), effects.unverified.end());
+  unverified_now_.insert(unverified_now_.end(), effects.unverified.begin(), effects.unverified.end());
   for (const lb::NamedEffect& named : effects.named) apply_named(named);
 }
 
@@ -598,9 +627,18 @@ std::string ClientSession::unreplayable() const {
   return {};
 }
 
-void ClientSession::nodes_changed() {
-  if (state_ == ClientState::Closing || set_.empty() || internal_ != nullptr || acquiring_) return;
+void ClientSession::nodes_changed(bool grown) {
+  if (state_ == ClientState::Closing || set_.empty()) return;
   const shmem::NodeView& nodes = worker_.nodes();
+  if (grown && block_node_ < 0) reader_node_ = -1;  // drawn again: a node that is back gets its share of old sessions too
+  for (auto& backend : set_) {
+    // A frozen or cut off server never says that it is gone.
+    const bool frozen = backend->node() < nodes.count && nodes.nodes[static_cast<std::size_t>(backend->node())].frozen;
+    if (!frozen || !backend->alive()) continue;
+    backend->give_up(make_error(sqlstate::kConnectionFailure, fmt::format("node {} does not answer any more", backend->node())));
+    return worker_.recheck_nodes(*this);  // the set has changed
+  }
+  if (internal_ != nullptr || acquiring_) return;
   if (reader_node_ >= 0 && !lb::eligible_node(nodes, reader_node_)) reader_node_ = -1;
   if (reader_node_ >= 0 && backend_at(reader_node_) == nullptr) reader_node_ = -1;  // a node that is back gets its share
   for (std::size_t i = 0; i < set_.size();) {

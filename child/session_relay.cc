@@ -169,7 +169,11 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
     case Event::Error: return on_error_reply(backend, message, progress);
     case Event::Ready: {
       const auto status = wire::parse_ready_for_query(message.subspan(5));
-      ready_status_ = status ? *status : 'I';
+      if (!status) {
+        lose_exchange(backend, make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent an invalid ReadyForQuery", backend.node())));
+        return false;
+      }
+      ready_status_ = *status;
       if (!discarding_) begin_answer();
       return !discarding_;
     }
@@ -198,7 +202,10 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
   if (fatal) {
     // The server ends this connection and says why; the client is told in the server's words if its state dies with it.
     last_fatal_ = fields ? fields->to_error() : Error{};
-    if (tracker_.idle() && unreplayable().empty()) return false;  // nobody waits: a new connection will do
+    const bool idle_timeout = sqlstate == "57P05";  // the client has been silent since: its own limit, and its end
+    if (tracker_.idle() && unreplayable().empty() && !idle_timeout) return false;  // nobody waits: a new connection will do
+    log::print(log::Level::Log, log_context(), "node {} ends the session: {}", backend.node(), last_fatal_.one_line());
+    told_fatal_ = true;
   }
   return true;
 }
@@ -345,6 +352,7 @@ void ClientSession::settle(Backend& backend) {
     portals_.clear();
     if (failed_ && tracker_.exchanges() == 0 && !completed_any_) {
       fears(before_);
+      unverified_now_.clear();
     }
     completed_any_ = false;
     if (!hold_cursor_) routing_.open_cursor = false;
@@ -354,6 +362,11 @@ void ClientSession::settle(Backend& backend) {
     routing_.block_on_standby = backend.node() != worker_.nodes().primary;
   }
   if (std::exchange(state_changed_, false) || (failed_ && ready_status_ == 'I')) refresh_routing();
+  if (tracker_.exchanges() == 0) {
+    unverified_.insert(unverified_.end(), unverified_now_.begin(), unverified_now_.end());
+    unverified_now_.clear();
+    names_before_.reset();
+  }
   finish_running();
   failed_ = false;
   excluded_.reset();
@@ -364,7 +377,7 @@ void ClientSession::settle(Backend& backend) {
     set_state(ClientState::Idle);
     finish_retained();
   }
-  if (!in_.empty()) schedule_pump();
+  if (!in_.empty() || input_ended_) schedule_pump();
 }
 
 void ClientSession::finish_running() {
@@ -390,6 +403,8 @@ void ClientSession::finish_retained() {
 void ClientSession::retry_elsewhere(Backend& backend) {
   tracker_.clear();
   names_.drop_pending();
+  if (names_before_) names_ = std::move(*names_before_);
+  names_before_.reset();
   running_.clear();
   running_head_ = 0;
   hold_.clear();
@@ -400,6 +415,7 @@ void ClientSession::retry_elsewhere(Backend& backend) {
   excluded_.set(static_cast<std::size_t>(backend.node()));
   batch_.retained = false;
   batch_.retried = true;
+  batch_.forced = "another node could not answer it";
   batch_.node = retry_on_primary_ ? worker_.nodes().primary : -1;
   if (retry_on_primary_) batch_.primary_only = true;
   set_state(ClientState::Idle);
@@ -424,8 +440,10 @@ std::size_t ClientSession::relay_idle(Backend& backend, Bytes bytes) {
     const Bytes rest = bytes.subspan(pos);
     const wire::FrameHeader header = wire::peek_frame(wire::Direction::FromServer, rest);
     if (header.status == wire::FrameStatus::NeedMore || (header.status == wire::FrameStatus::Ok && header.total() > rest.size() && header.total() <= kMaxLookedAt)) break;
-    if (header.status != wire::FrameStatus::Ok || header.total() > rest.size() || header.tag == 'E') {
-      return bytes.size();  // an error out of turn ends the connection: its end follows
+    if (header.status == wire::FrameStatus::Ok && header.tag == 'E') return bytes.size();  // the end of the connection follows
+    if (header.status != wire::FrameStatus::Ok || header.total() > rest.size() || (header.tag != 'A' && header.tag != 'N' && header.tag != 'S')) {
+      on_backend_lost(backend, make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent a message that nothing had asked for", backend.node())));
+      return bytes.size();
     }
     const Bytes message = rest.first(header.total());
     if (header.tag == 'A' || (header.tag == 'N' && backend.node() == worker_.nodes().primary)) stream_.write(message);
@@ -438,7 +456,7 @@ std::size_t ClientSession::relay_idle(Backend& backend, Bytes bytes) {
 void ClientSession::on_backend_drained(Backend& backend) {
   static_cast<void>(backend);
   if (state_ == ClientState::Closing) return;
-  stream_.resume_reading();
+  if (!input_ended_) stream_.resume_reading();
   if (!in_.empty()) schedule_pump();
 }
 
@@ -461,6 +479,7 @@ void ClientSession::on_backend_lost(Backend& backend, const Error& error) {
   worker_.suspect(backend.node());
   const bool under_way = &backend == active_ && (!tracker_.idle() || tracker_.unsynced());
   if (under_way) return lose_exchange(backend, error);
+  if (told_fatal_) return end(last_fatal_.one_line());  // the client has it from the server itself
   const bool held_state = backend.node() == block_node_ || (primary_backend(backend) && !unreplayable().empty());
   if (held_state) {
     return fail(make_fatal(sqlstate::kAdminShutdown, "the connection to the server was lost",
@@ -491,12 +510,13 @@ void ClientSession::lose_exchange(Backend& backend, const Error& error) {
     return answer_lost_read(backend, error);
   }
   if (server_left_ > 0) return end("the server was lost in the middle of a message");
-  if (!last_fatal_.message.empty()) return end(last_fatal_.one_line());  // the client has it from the server itself
+  if (told_fatal_) return end(last_fatal_.one_line());  // the client has it from the server itself
   fail(make_fatal(sqlstate::kConnectionFailure, error.message, fmt::format("The connection to node {} was lost in the middle of an exchange.", backend.node())));
 }
 
 // Rows have been sent: the answer cannot be taken back, but nothing was changed either.
 void ClientSession::answer_lost_read(const Backend& backend, const Error& error) {
+  log::print(log::Level::Log, log_context(), "node {} was lost while it answered a read: {}", backend.node(), error.one_line());
   std::string out;
   wire::encode_error(out, make_error(sqlstate::kSerializationFailure, "the server was lost while it answered a read",
                                      fmt::format("Node {}: {}.", backend.node(), error.message), "Run the statement again."));

@@ -115,7 +115,7 @@ void ClientSession::log_statement(const Backend& backend, Bytes bytes) const {
     if (worker_.config().log_statement) log::print(log::Level::Log, log_context(), "statement: {}{}", what, text);
     if (worker_.config().log_per_node_statement) {
       log::print(log::Level::Log, context, "DB node id: {} backend pid: {} statement: {}{} ({})", backend.node(), backend.pid,
-                 what, text, lb::reason_text(last_target_.reason));
+                 what, text, batch_.forced.empty() ? std::string_view(lb::reason_text(last_target_.reason)) : batch_.forced);
     }
   };
   for (const BatchItem& item : batch_.items) {

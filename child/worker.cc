@@ -29,6 +29,7 @@ namespace {
 
 constexpr Milliseconds kParkTick{250};
 constexpr std::chrono::seconds kTick{1};
+constexpr std::chrono::seconds kAvoid{5};
 
 }  // namespace
 
@@ -141,15 +142,37 @@ void Worker::refresh_nodes() {
   const auto old = std::make_unique<shmem::NodeView>(nodes_);
   for (int i = 0; i < 100 && !context_.mapping->node_table().read(nodes_); ++i) {
   }
-  for (int id = 0; id < old->count; ++id) {
-    const bool was = old->nodes[static_cast<std::size_t>(id)].usable();
+  bool grown = false;
+  for (int id = 0; id < nodes_.count; ++id) {
+    const auto index = static_cast<std::size_t>(id);
+    const bool was = id < old->count && old->nodes[index].usable();
     if (was && !node_accepts(id)) backends_->drop_node(id);
+    if (was || !node_accepts(id)) continue;
+    grown = old->count > 0;
+    avoid_until_[index] = {};
   }
   if (nodes_.primary != old_primary) catalog_lookup_->reconnect();
   for (auto& session : sessions_) {
-    if (session != nullptr) session->nodes_changed();
+    if (session != nullptr) session->nodes_changed(grown);
   }
   wake_parked();
+}
+
+void Worker::recheck_nodes(ClientSession& session) {
+  loop_.defer([this, slot = session.slot(), pid = session.cancel_pid(), secret = session.cancel_secret()] {
+    ClientSession* again = session_at(slot);
+    if (again != nullptr && again->cancel_pid() == pid && again->cancel_secret() == secret) again->nodes_changed(false);
+  });
+}
+
+void Worker::avoid(int node) { avoid_until_.at(static_cast<std::size_t>(node)) = loop_.now() + kAvoid; }
+
+lb::NodeSet Worker::avoided() const {
+  lb::NodeSet nodes;
+  for (int id = 0; id < nodes_.count; ++id) {
+    if (avoid_until_[static_cast<std::size_t>(id)] > loop_.now()) nodes.set(static_cast<std::size_t>(id));
+  }
+  return nodes;
 }
 
 bool Worker::node_accepts(int node) const {

@@ -2,6 +2,7 @@
 // reacts to reload, drain and changes of the nodes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,6 +20,7 @@
 #include "common/base/random.h"
 #include "common/process/role_context.h"
 #include "common/shmem/node_view.h"
+#include "lb/eligible.h"
 #include "lb/policy.h"
 
 namespace weir::config {
@@ -65,6 +67,11 @@ class Worker {
   // --- nodes
   bool node_accepts(int node) const;
   std::int64_t connect_timeout(int node) const;  // ms
+  // A connection to NODE could not be made: reads use other nodes for a while, until health has had its say.
+  void avoid(int node);
+  lb::NodeSet avoided() const;
+  // The set of SESSION's backends has changed while it was told of the nodes: it is told again.
+  void recheck_nodes(ClientSession& session);
   // A hint for health that something is wrong with the node; never a verdict.
   void suspect(int node);
 
@@ -117,6 +124,7 @@ class Worker {
   std::shared_ptr<const config::Config> config_;
   lb::Policy policy_;
   shmem::NodeView nodes_;
+  std::array<Monotonic, shmem::kMaxNodes> avoid_until_{};
   Random random_;
   std::unique_ptr<std::byte[]> scratch_;
   auth::KeyCache keys_;

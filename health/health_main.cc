@@ -59,6 +59,7 @@ class Health {
   }
 
   void tick() {
+    context_.mapping->status().health_beat.fetch_add(1, std::memory_order_relaxed);
     tick_.arm(kPeriod);
     for (std::size_t id = 0; id < config_->backends.size(); ++id) {
       if (config_->backends[id].port != 0) ask(static_cast<int>(id));
@@ -149,7 +150,7 @@ class Health {
                          now.address.view() != node.last.address.view() || node.last.checks == 0;
     if (changed && (node.last.checks > 0 || !now.up)) {
       log::print(now.up ? log::Level::Log : log::Level::Warning, {.client = {}, .database = {}, .user = {}, .application = {}, .node = id}, "health: node {} is {}{}{}", id,
-                 now.up ? "usable" : "not usable", text.empty() ? "" : ": ", text);
+                 !now.up ? "not usable" : now.answer == shmem::Answer::Silent ? "in doubt" : "usable", text.empty() ? "" : ": ", text);
     }
     node.last = now;
     context_.mapping->observations().publish(id, now);

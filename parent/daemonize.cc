@@ -10,6 +10,8 @@
 namespace weir::parent {
 
 int daemonize() {
+  // Nothing of who started us: a lock or a pipe of theirs would be held as long as we live.
+  ::closefrom(3);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) std::exit(1);
   const pid_t pid = ::fork();
@@ -31,6 +33,7 @@ int daemonize() {
     _exit(1);
   }
   ::setsid();
+  if (::chdir("/") != 0) std::perror("pgweir: cannot change to /");
   const int null = ::open("/dev/null", O_RDWR);
   if (null >= 0) {
     ::dup2(null, 0);

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "common/base/log.h"
 #include "common/config/loader.h"
@@ -59,7 +61,10 @@ int main(int argc, char** argv, char** envp) {
     std::fputs(parsed.text.c_str(), stdout);
     return 0;
   }
-  const auto outcome = weir::config::load({options.config_file, weir::config::pgweir_environment(), weir::parent::overrides_of(options)});
+  // Whoever is detached leaves the folder that a relative name is meant in.
+  std::error_code ignored;
+  const auto whole = std::filesystem::absolute(options.config_file, ignored);
+  const auto outcome = weir::config::load({ignored ? options.config_file : whole.string(), weir::config::pgweir_environment(), weir::parent::overrides_of(options)});
   if (outcome.config == nullptr) {
     print_errors(outcome);
     return 1;

@@ -17,7 +17,7 @@ bool same(const shmem::Node& a, const shmem::Node& b) {
   return a.hostname.view() == b.hostname.view() && a.address.view() == b.address.view() && a.reason.view() == b.reason.view() &&
          a.application_name.view() == b.application_name.view() && a.port == b.port && a.weight == b.weight && a.status == b.status &&
          a.admin == b.admin && a.role == b.role && a.always_primary == b.always_primary && a.allow_to_failover == b.allow_to_failover &&
-         a.seen_connected == b.seen_connected;
+         a.seen_connected == b.seen_connected && a.frozen == b.frozen;
 }
 
 bool up(const shmem::Node& node) { return node.status == shmem::NodeStatus::Up; }
@@ -31,7 +31,9 @@ int find_primary(const shmem::NodeView& old, const shmem::NodeView& view, Cluste
   int first_up = -1;
   for (int id = 0; id < view.count; ++id) {
     const shmem::Node& node = view.nodes[static_cast<std::size_t>(id)];
-    if (!up(node)) continue;
+    // One answer that did not come makes a primary doubtful, and not another's place free.
+    const bool doubtful = id == old.primary && node.status == shmem::NodeStatus::Suspect;
+    if (!up(node) && !doubtful) continue;
     if (first_up < 0) first_up = id;
     if (node.role == shmem::NodeRole::Primary) writable.push_back(id);
   }
@@ -71,7 +73,8 @@ shmem::NodeView next_view(const shmem::NodeView& old, const std::vector<config::
       node.status = seen.up ? (seen.answer == shmem::Answer::Silent ? shmem::NodeStatus::Suspect : shmem::NodeStatus::Up) : shmem::NodeStatus::Down;
       node.reason.assign(seen.text.view());
     }
-    const bool known = clustering == Clustering::Streaming && roles_known && seen.in_recovery >= 0;
+    node.frozen = node.status == shmem::NodeStatus::Down && seen.answer == shmem::Answer::Silent;
+    const bool known = clustering == Clustering::Streaming && roles_known && seen.answer != shmem::Answer::None && seen.in_recovery >= 0;
     node.role = known ? (seen.in_recovery == 1 ? shmem::NodeRole::Standby : shmem::NodeRole::Primary) : before.role;
     node.changed_at = before.changed_at;
   }

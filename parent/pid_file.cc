@@ -30,6 +30,17 @@ pid_t running_pid(const std::string& file, bool remove_stale) {
   return 0;
 }
 
+Status pid_file_possible(const std::string& file) {
+  const std::string scratch = file + ".new";
+  const UniqueFd fd(::open(scratch.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (!fd.valid()) {
+    return fail(make_fatal(sqlstate::kInternalError, fmt::format("cannot write the pid file \"{}\": {}", file, std::strerror(errno)), {},
+                           "Set pid_file_name to a place where pgweir may write."));
+  }
+  ::unlink(scratch.c_str());
+  return {};
+}
+
 Status write_pid_file(const std::string& file, pid_t pid) {
   const std::string scratch = file + ".new";
   UniqueFd fd(::open(scratch.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));

@@ -39,6 +39,7 @@ Status Server::prepare() {
   if (const pid_t pid = running_pid(pid_file(), true); pid != 0) {
     return fail(make_fatal(sqlstate::kInternalError, fmt::format("pid file \"{}\" found, is another pgweir ({}) running?", pid_file(), pid)));
   }
+  WEIR_TRY(pid_file_possible(pid_file()));
   WEIR_TRY(sockets_.open(*config_));
   shmem::MappingPlan plan;
   plan.children = 2 * static_cast<int>(config_->num_init_children);  // a child that drains has its successor beside it
@@ -71,7 +72,7 @@ int Server::run() {
   sockets_.unlink_files();
   if (ready_) ::unlink(pid_file().c_str());
   log::info("pgweir has stopped");
-  return 0;
+  return exit_code_;
 }
 
 void Server::watch_signals() {
@@ -101,7 +102,10 @@ void Server::tick() {
   tick_.arm(kTick);
   if (nodes_->update(*config_)) nodes_changed();
   supervisor_->replace_draining();
+  supervisor_->watch_health();
   announce_ready();
+  if (ready_ && !nodes_->any_usable() && ++waits_ == 3) log::warning("no node can be used: clients wait for the first one");
+  if (nodes_->any_usable()) waits_ = 0;
 }
 
 void Server::nodes_changed() {
@@ -110,11 +114,6 @@ void Server::nodes_changed() {
 
 void Server::announce_ready() {
   if (ready_ || !supervisor_->ready()) return;
-  if (!nodes_->any_usable()) {
-    // Seconds have passed, every node was tried and none can be used yet.
-    if (++waits_ == 3) log::warning("no node can be used: waiting for the first one (SHOW POOL_NODES and this log tell why)");
-    return;
-  }
   ready_ = true;
   if (const Status written = write_pid_file(pid_file(), getpid()); !written) {
     log::error("{}", written.error().one_line());
@@ -123,6 +122,7 @@ void Server::announce_ready() {
       [[maybe_unused]] auto n = ::write(ready_pipe_, text.data(), text.size());
     }
     ready_ = false;
+    exit_code_ = 1;
     return stop(StopMode::Immediate);
   }
   sd_notify("READY=1");

@@ -46,7 +46,8 @@ class Server {
   FdEvent on_wake_;
   Timer tick_;
   bool ready_ = false;
-  int waits_ = 0;  // how often every child was ready and no node was
+  int exit_code_ = 0;
+  int waits_ = 0;  // seconds without a usable node
 };
 
 }  // namespace weir::parent

@@ -16,6 +16,12 @@
 #include "health/health_main.h"
 
 namespace weir::parent {
+namespace {
+
+constexpr std::chrono::seconds kGrace{15};
+constexpr std::chrono::seconds kHealthSilence{15};
+
+}  // namespace
 
 Supervisor::Supervisor(EventLoop& loop, process::RoleContext& context) : loop_(loop), context_(context) {}
 
@@ -125,6 +131,21 @@ void Supervisor::ended(Slot& slot, int status) {
   slot.timer->arm(delay);
 }
 
+void Supervisor::watch_health() {
+  const std::uint64_t beat = context_.mapping->status().health_beat.load(std::memory_order_relaxed);
+  const Monotonic now = monotonic_now();
+  Slot& health = *slots_.front();
+  if (beat != health_beat_ || health.pid == 0 || stopping_ != StopMode::None || health_beat_at_ == Monotonic{}) {
+    health_beat_ = beat;
+    health_beat_at_ = now;
+    return;
+  }
+  if (now - health_beat_at_ < kHealthSilence) return;
+  log::warning("health (pid {}) has shown no sign of life for {} s: it is killed and replaced", health.pid, kHealthSilence.count());
+  health_beat_at_ = now;
+  ::kill(health.pid, SIGKILL);
+}
+
 void Supervisor::signal_all(int signal) {
   for (auto& slot : slots_) {
     if (slot->pid > 0) ::kill(slot->pid, signal);
@@ -139,6 +160,13 @@ void Supervisor::stop(StopMode mode) {
     if (slot->timer != nullptr) slot->timer->disarm();
     // Health goes on while clients do; it ends with the last child.
     if (slot->pid > 0 && (slot->child >= 0 || mode == StopMode::Immediate)) ::kill(slot->pid, signal);
+  }
+  if (mode == StopMode::Fast) {
+    grace_.set(loop_, [this] {
+      log::warning("some processes did not end within {} s: they are killed", kGrace.count());
+      stop(StopMode::Immediate);
+    });
+    grace_.arm(kGrace);
   }
   if (all_gone()) loop_.stop();
 }

@@ -31,6 +31,8 @@ class Supervisor {
   bool all_gone() const;
   // A child that drains keeps its place until its last client has left: another starts beside it, in a spare row.
   void replace_draining();
+  // Once a second: health that shows no sign of life is killed, and so replaced.
+  void watch_health();
   // As many children accept as there shall be.
   bool ready() const;
 
@@ -54,6 +56,9 @@ class Supervisor {
   process::RoleContext& context_;
   std::vector<std::unique_ptr<Slot>> slots_;  // health, then a slot for each row of a child
   int wanted_children_ = 0;
+  std::uint64_t health_beat_ = 0;
+  Monotonic health_beat_at_{};
+  Timer grace_;  // of a fast stop
   StopMode stopping_ = StopMode::None;
 };
 

@@ -123,14 +123,23 @@ bool read_call(const PgQuery__FuncCall& call, SetChange& change) {
   const PgQuery__AConst* value = constant_of(call.args[1]);
   const PgQuery__AConst* local = constant_of(call.args[2]);
   if (name == nullptr || name->val_case != PG_QUERY__A__CONST__VAL_SVAL || value == nullptr ||
-      value->val_case != PG_QUERY__A__CONST__VAL_SVAL || local == nullptr ||
-      local->val_case != PG_QUERY__A__CONST__VAL_BOOLVAL) {
+      local == nullptr || local->val_case != PG_QUERY__A__CONST__VAL_BOOLVAL) {
     return false;
   }
+  const bool null = value->isnull != 0;
+  if (!null && value->val_case != PG_QUERY__A__CONST__VAL_SVAL)
+    return false;
   const std::string_view written = text_of(name->sval->sval);
   change.parameter = lower(written);
   if (is_transaction_setting(change.parameter))
     return false;
+  if (null) {
+    if (local->boolval->boolval != 0)
+      return false;
+    change.action = SetAction::Reset;
+    change.replay = "SELECT pg_catalog.set_config(" + quoted(written) + ", NULL, false)";
+    return true;
+  }
   change.literal = text_of(value->sval->sval);
   change.has_literal = true;
   const bool is_local = local->boolval->boolval != 0;

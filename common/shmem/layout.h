@@ -38,6 +38,7 @@ namespace weir::shmem {
 struct ServerStatus {
   std::atomic<std::int64_t> started_at{0};      // epoch seconds
   std::atomic<std::int32_t> parent_pid{0};
+  std::atomic<std::uint64_t> health_beat{0};    // health counts its seconds here
   std::atomic<std::uint64_t> config_generation{0};  // grows with each reload that took effect
 };
 

@@ -40,7 +40,7 @@ struct FixedText {
 struct Node {
   FixedText<256> hostname;  // as configured: a name, an address or a socket directory
   FixedText<256> address;   // resolved by health: what children connect to (numeric address or socket directory)
-  FixedText<64> reason;     // why it is not usable, in words; empty if it is
+  FixedText<160> reason;    // why it is not usable, in words; empty if it is
   FixedText<64> application_name;  // backend_application_nameN
   std::int32_t port = 0;    // 0: slot unused
   double weight = 0;        // as configured, not normalised
@@ -49,6 +49,7 @@ struct Node {
   NodeRole role = NodeRole::Unknown;
   bool always_primary = false;     // backend_flagN ALWAYS_PRIMARY
   bool allow_to_failover = true;   // backend_flagN
+  bool frozen = false;             // Down since it is silent: connections to it never end by themselves
   bool seen_connected = false;     // a client was served there: Pgpool's "up" as opposed to "waiting"
   std::int64_t changed_at = 0;     // epoch seconds of the last change of status or role
   std::int64_t delay_bytes = 0;    // replication delay of a standby, as last observed

@@ -70,10 +70,14 @@ TEST_F(DegradedTest, no_node_at_start_then_one_arrives) {
     cluster_.stop(node);
   Pgweir weir(cluster_, kQuick, Pgweir::Unstarted{});
   weir.launch();
-  EXPECT_FALSE(weir.wait_ready(std::chrono::seconds(3)));
-  EXPECT_TRUE(weir.running());
+  EXPECT_TRUE(weir.wait_ready()) << "it can be asked and stopped while it waits";
+  expect_soon("it says that it waits", [&] { return weir.logged("no node can be used"); });
+  RawClient early(weir.port());
+  early.send(msg::startup({{"user", "app"}, {"database", "app"}}));
   cluster_.start(0);
-  EXPECT_TRUE(weir.wait_ready());
+  const auto answer = early.read(std::chrono::seconds(30));
+  ASSERT_TRUE(answer.has_value()) << "who came before the node has waited for it";
+  EXPECT_EQ(answer->tag, 'R');
   Connection client(weir.conninfo());
   ASSERT_TRUE(client.ok()) << client.error();
   EXPECT_EQ(client.value(kRead), "row 1");
@@ -85,8 +89,40 @@ TEST_F(DegradedTest, stops_while_it_waits_for_the_first_node) {
     cluster_.stop(node);
   Pgweir weir(cluster_, kQuick, Pgweir::Unstarted{});
   weir.launch();
-  EXPECT_FALSE(weir.wait_ready(std::chrono::seconds(2)));
+  EXPECT_TRUE(weir.wait_ready());
   weir.stop(SIGTERM);
+}
+
+TEST_F(DegradedTest, without_any_node_a_client_is_told_so_in_time) {
+  for (int node = kNodes - 1; node >= 0; --node)
+    cluster_.stop(node);
+  Settings settings = kQuick;
+  settings["query_wait_timeout"] = "1";
+  Pgweir weir(cluster_, settings, Pgweir::Unstarted{});
+  weir.launch();
+  EXPECT_TRUE(weir.wait_ready());
+  RawClient client(weir.port());
+  client.send(msg::startup({{"user", "app"}, {"database", "app"}}));
+  const auto answer = client.read(std::chrono::seconds(30));
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->tag, 'E');
+  EXPECT_EQ(answer->field('C'), "57P03");
+}
+
+// A frozen server neither answers nor closes: health finds it silent, and its clients are let go.
+TEST_F(DegradedTest, a_frozen_standby_holds_nobody) {
+  Settings settings = kQuick;
+  settings["health_check_timeout"] = "1";
+  settings["backend_weight2"] = "0";
+  Pgweir weir(cluster_, settings);
+  Connection client(weir.conninfo());
+  expect_soon("reads on node 1", [&] { return weir.node_of(client, kRead) == 1; });
+  cluster_.freeze(1);
+  const Answer answer = client.exec(kRead);
+  EXPECT_TRUE(answer.ok()) << answer.message << " " << answer.sqlstate;
+  EXPECT_FALSE(reads_reach(weir, 1));
+  cluster_.thaw(1);
+  expect_soon("node 1 is used again", [&] { return reads_reach(weir, 1); });
 }
 
 TEST_F(DegradedTest, only_a_standby_at_start) {

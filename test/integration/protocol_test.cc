@@ -344,5 +344,61 @@ TEST_F(ProtocolTest, base_backup_streams_through) {
   remove_folder(target);
 }
 
+// A portal cannot move: while one is open the READ ONLY block stays where it is.
+TEST_F(ProtocolTest, an_open_portal_keeps_its_read_only_block_in_place) {
+  for (const bool through : {true, false}) {
+    RawClient client(through ? weir_.port() : Cluster::shared().port(0));
+    client.login();
+    EXPECT_EQ(outline(client.ask(query("BEGIN READ ONLY"))), "C:BEGIN Z:T");
+    EXPECT_EQ(outline(client.ask(parse("", "SELECT id FROM plain ORDER BY id") + bind("p", "") +
+                                 execute("p", 1) + sync())),
+              "1 2 D:1 s Z:T");
+    EXPECT_EQ(outline(client.ask(query("SELECT count(*) > 0 FROM pg_class"))),
+              "T D:t C:SELECT 1 Z:T");
+    EXPECT_EQ(outline(client.ask(execute("p", 1) + sync())), "D:2 s Z:T");
+    EXPECT_EQ(outline(client.ask(query("COMMIT"))), "C:COMMIT Z:I");
+  }
+}
+
+// A batch that a standby refuses is run again with the names that there were before it.
+TEST_F(ProtocolTest, names_of_a_batch_that_is_run_again) {
+  for (const bool through : {true, false}) {
+    RawClient client(through ? weir_.port() : Cluster::shared().port(0));
+    client.login();
+    EXPECT_EQ(outline(client.ask(parse("a", "SELECT 1") + parse("a", "SELECT 2") + sync())),
+              "1 E:42P05 Z:I");
+    EXPECT_EQ(outline(client.ask(parse("b", "SELECT v FROM plain WHERE id = 1") +
+                                 parse("c", "SELECT nothing FROM plain") + sync())),
+              "1 E:42703 Z:I");
+    EXPECT_EQ(outline(client.ask(bind("", "b") + execute("") + sync())),
+              "2 D:row 1 C:SELECT 1 Z:I");
+  }
+}
+
+// Who closes only the sending side still gets all that was asked for.
+TEST_F(ProtocolTest, half_closed_clients_get_their_answer) {
+  RawClient client(weir_.port());
+  client.login();
+  client.send(query("SELECT repeat('x', 1000) FROM generate_series(1, 5000)"));
+  client.half_close();
+  EXPECT_EQ(client.read_to_ready().size(), 1U + 5000U + 1U + 1U);
+}
+
+TEST_F(ProtocolTest, odd_startup_parameters) {
+  RawClient latin(weir_.port());
+  latin.login("app", "app", {{"application_name", "caf\xe9"}, {"client_encoding", "LATIN1"}});
+  EXPECT_EQ(outline(latin.ask(query("SHOW application_name"))), "T D:caf? C:SHOW Z:I");
+  RawClient walsender(weir_.port());
+  walsender.send(startup({{"user", "app"}, {"database", "app"}, {"replication", "garbage"}}));
+  const auto answer = walsender.read();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->field('C'), "22023");
+  RawClient stuffed(weir_.port());
+  stuffed.send(ssl_request() + startup({{"user", "app"}}));
+  const auto refused = stuffed.read();
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(refused->field('C'), "08P01");
+}
+
 } // namespace
 } // namespace weir::test

@@ -526,5 +526,42 @@ TEST(routing, unsafe_texts_are_the_primarys) {
   EXPECT_TRUE(weir.reaches_standby(client, read));
 }
 
+// The client's own startup values stand on every node, whatever was reset in between.
+TEST(routing, startup_values_on_standbys_after_resets) {
+  Pgweir weir(Cluster::shared());
+  for (const char* reset :
+       {"RESET ALL", "SET timezone = 'UTC'; SET timezone TO DEFAULT", "SET timezone TO DEFAULT",
+        "SELECT set_config('timezone', NULL, false)", "RESET timezone", "DISCARD ALL"}) {
+    Connection client(weir.conninfo() + " options='-c timezone=Asia/Tokyo'");
+    ASSERT_TRUE(client.ok()) << client.error();
+    const std::string read = "SELECT timestamptz '2020-01-01 00:00:00+00'::text FROM plain WHERE id = 1";
+    ASSERT_TRUE(weir.reaches_standby(client, read));
+    client.must(reset);
+    for (int node = 0; node < 3; ++node) {
+      EXPECT_EQ(client.value("/*pgweir: node=" + std::to_string(node) + "*/ " + read),
+                "2020-01-01 09:00:00+09")
+          << reset << " on node " << node;
+    }
+  }
+}
+
+TEST_F(RoutingTest, what_failed_holds_nobody) {
+  EXPECT_EQ(client_.exec("SELECT * FROM nosuch").sqlstate, "42P01");
+  EXPECT_TRUE(reads_are_spread());
+  EXPECT_EQ(client_.exec("SELECT similar_to_nothing('a')").sqlstate, "42883");
+  EXPECT_TRUE(reads_are_spread());
+}
+
+TEST_F(RoutingTest, serializable_by_default_and_back) {
+  client_.must("SET default_transaction_isolation = 'serializable'");
+  EXPECT_TRUE(stays_on_primary(kRead));
+  client_.must("DISCARD ALL");
+  EXPECT_TRUE(reads_are_spread());
+  Connection serializable(weir_.conninfo() + " options='-c default_transaction_isolation=serializable'");
+  EXPECT_EQ(serializable.value(kRead), "row 1");
+  serializable.must("DISCARD ALL");
+  EXPECT_EQ(serializable.value(kRead), "row 1");
+}
+
 } // namespace
 } // namespace weir::test
