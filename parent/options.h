@@ -26,6 +26,8 @@ struct ParsedOptions {
   std::string text;   // Help and Version: what to print
 };
 
+// The manual page pgweir(1), made from the options.
+std::string options_manual();
 ParsedOptions parse_options(const std::vector<std::string>& arguments);
 // Parameters that the command line sets.
 std::map<std::string, std::string> overrides_of(const Options& options);

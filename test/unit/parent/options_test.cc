@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -141,6 +143,14 @@ TEST(Options, OverridesOfTheConfiguration) {
   EXPECT_EQ(overrides_of(parse_options({"-k", scratch.path("none")}).options), Overrides{});
   EXPECT_EQ(overrides_of(parse_options({"-k", users}).options), (Overrides{{"pool_passwd", users}}));
   EXPECT_EQ(overrides_of(parse_options({"-d", "-k", users}).options), (Overrides{{"pool_passwd", users}, {"log_min_messages", "debug1"}}));
+}
+
+// If this fails: pgweir --manual > doc/man/pgweir.1
+TEST(Options, ManualPageIsThatOfTheTable) {
+  std::ifstream file(WEIR_SOURCE_DIR "/doc/man/pgweir.1", std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(), options_manual());
 }
 
 }  // namespace
