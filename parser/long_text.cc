@@ -48,7 +48,13 @@ constexpr auto kOperators = std::to_array<std::string_view>({
 
 bool feared(std::string_view word) {
   return one_of(kFeared, word) || word.starts_with("dblink") || word.ends_with("_to_xml") ||
-         word.ends_with("_to_xmlschema");
+         word.ends_with("_to_xmlschema") || word.starts_with("xml");
+}
+
+// A name follows these.
+bool announces(std::string_view word) {
+  constexpr auto kWords = std::to_array<std::string_view>({"into", "from", "update", "join", "using", "only", "lateral", "table"});
+  return one_of(kWords, word);
 }
 
 bool is_operator(char c) {
@@ -325,9 +331,12 @@ void LongText::finish_chain() {
   const std::string& word = chain_.name;
   const bool plain = !chain_quoted_ && chain_.schema.empty();
   // The word that announces a name is not the name.
-  if (plain && (word == "into" || word == "from" || word == "update" || word == "join" || word == "using" ||
-                word == "only" || word == "lateral" || word == "table"))
+  if (plain && announces(word))
     return;
+  if (plain && expect_ == Expect::Relation && (word == "select" || word == "values")) {
+    expect_ = Expect::Nothing; // FROM (SELECT
+    return;
+  }
   switch (std::exchange(expect_, Expect::Nothing)) {
   case Expect::Target:
     add(statement_.written_relations, chain_);
@@ -359,12 +368,13 @@ void LongText::symbol(char c) {
     if (name && feared(called.name))
       return give_up(); // however it is written
     const bool relation = expect_ == Expect::Relation;
+    if (name && plain && called.name == "as")
+      return give_up(); // a list of columns with their types
     finish_chain();
-    if (relation && !name) // FROM (
-      expect_ = Expect::Nothing;
     if (name && !announced && !(plain && (one_of(kNoCall, called.name) || one_of(kGrammarCalls, called.name))))
       add(statement_.functions, called);
-    if (relation)
+    // JOIN (a JOIN b ...: the name is still to come.
+    if (relation && name && !(plain && announces(called.name)))
       expect_ = Expect::Nothing;
     ++depth_;
     return;
