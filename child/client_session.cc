@@ -113,7 +113,7 @@ void ClientSession::hold(std::unique_ptr<Backend> backend) {
 void ClientSession::fail(Error error) {
   if (state_ == ClientState::Closing) return;
   error.severity = Severity::Fatal;
-  if (server_left_ > 0 && server_forward_ && begun_) {
+  if (server_left_ > 0 && server_forward_ && (begun_ || !batch_.retained)) {
     // Half of a server's message has gone out: anything behind it would be taken for the rest of it.
     log::print(log::Level::Log, log_context(), "client is cut off in the middle of an answer: {}", error.one_line());
     return end(error.message);

@@ -17,8 +17,10 @@ void ReplyTracker::sent(Sent what, bool hidden) {
     }
     if (idle()) return;
   } else if (copy_in_ && what == Sent::Sync) {
+    ++swallowed_;
     return;  // ignored by a server that copies in
   }
+  if (idle()) swallowed_ = 0;
   if (skipping_) {
     if (what != Sent::Sync) return;
     skipping_ = false;
@@ -76,6 +78,7 @@ void ReplyTracker::begin_copy_in() {
     }
     if (copy_in_ && queue_[i].what == Sent::Sync) {
       count(Sent::Sync, -1);
+      ++swallowed_;
       if (head() == Sent::Execute) unsynced_ = true;
       continue;
     }
@@ -90,7 +93,8 @@ Progress ReplyTracker::feed(char tag) {
   if (tag == 'E') return error();
   if (idle()) {
     // A Sync that a COPY IN swallowed on our side may have reached a server that had failed already.
-    if (tag == 'Z') {
+    if (tag == 'Z' && swallowed_ > 0) {
+      --swallowed_;
       skipping_ = false;
       unsynced_ = false;
       return {Event::Ready, Sent::Sync, false, 0, 0};

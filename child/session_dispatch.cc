@@ -234,6 +234,11 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     const Dispatch acquired = acquire(batch_.node);
     if (acquired != Dispatch::Sent) return acquired;
     backend = backend_at(batch_.node);
+    if (backend == nullptr) {  // it was of no use
+      batch_.node = -1;
+      pump_again_ = true;
+      return Dispatch::Waiting;
+    }
   }
   if (!in_flight && !tracker_.unsynced()) {
     if (!prepare(*backend)) return Dispatch::Waiting;
@@ -319,6 +324,7 @@ ClientSession::Dispatch ClientSession::acquire(int node) {
   if (acquired.backend != nullptr) {
     acquiring_ = false;
     hold(std::move(acquired.backend));
+    if (state_ == ClientState::Closing) return Dispatch::Ended;
     set_state(ClientState::Idle);
     return Dispatch::Sent;
   }

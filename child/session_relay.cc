@@ -50,6 +50,10 @@ std::size_t ClientSession::on_backend_bytes(Backend& backend, Bytes bytes) {
   }
   const std::size_t taken = relay(backend, bytes);
   if (state_ == ClientState::Closing) return bytes.size();
+  if (input_ended_ && stream_.broken()) {  // it had not closed its sending side only
+    end("the client closed the connection without saying goodbye");
+    return bytes.size();
+  }
   if (stream_.pending() > kOutputHighMark) backend.pause_reading();
   return taken;
 }

@@ -53,6 +53,8 @@ class Stream {
   // Between cork and uncork writes are gathered and leave in one system call.
   void cork() { corked_ = true; }
   bool uncork();
+  // A write has failed: the peer will read nothing any more.
+  bool broken() const { return broken_; }
 
   std::size_t pending() const { return out_.size() - out_sent_; }
   void pause_reading();

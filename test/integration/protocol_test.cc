@@ -400,5 +400,20 @@ TEST_F(ProtocolTest, odd_startup_parameters) {
   EXPECT_EQ(refused->field('C'), "08P01");
 }
 
+// ... and who is gone altogether does not keep a server at work once that has something to say.
+TEST_F(ProtocolTest, clients_that_vanish_while_they_are_answered) {
+  {
+    RawClient client(weir_.port());
+    client.login();
+    client.send(query("SELECT repeat('vanished', 1000) FROM generate_series(1, 100000000)"));
+    ASSERT_TRUE(client.read().has_value());
+  }
+  Connection super(Cluster::shared().conninfo(0, "postgres", "postgres"));
+  expect_soon("the statement is gone", [&] {
+    return super.value("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE "
+                       "'%vanished%' AND pid <> pg_backend_pid()") == "0";
+  });
+}
+
 } // namespace
 } // namespace weir::test
