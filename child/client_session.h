@@ -3,7 +3,8 @@
 // relays both ways until ReadyForQuery.
 //
 // The code is in these files: client_session.cc (life, input), session_dispatch.cc (routing and backends),
-// session_local.cc (SHOW POOL_*), session_send.cc (an exchange on its way to a server), session_relay.cc (answers).
+// session_effects.cc (what exchanges do to the session), session_prepare.cc (a backend catches up), session_local.cc
+// (SHOW POOL_*), session_send.cc (an exchange on its way to a server), session_relay.cc (answers).
 #pragma once
 
 #include <cstdint>
@@ -176,11 +177,13 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   lb::NodeSet avoided() const;
   Backend* backend_at(int node);
   Dispatch acquire(int node);
+  // (session_prepare.cc)
   bool prepare(Backend& backend);
   void start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done);
   bool move_block(Backend& primary);
   Dispatch wait_for_primary();
   Monotonic wait_deadline();
+  // (session_effects.cc)
   void apply_effects();
   void note_effects(const Resolution& resolution);
   Fears fears() const;

@@ -98,8 +98,10 @@ std::string make_template() {
   must_run({bin + "/pg_ctl", "-s", "-w", "-D", n0, "-l", folder + "/log", "-o",
             "-p " + port + " -k " + folder, "start"},
            folder);
+  // The servers' user may not be let into the folder of the sources.
+  write_file(folder + "/objects.sql", read_file(WEIR_SOURCE_DIR "/test/support/objects.sql"));
   must_run({bin + "/psql", "-Xq", "-v", "ON_ERROR_STOP=1", "-h", folder, "-p", port, "-U",
-            "postgres", "-d", "postgres", "-f", WEIR_SOURCE_DIR "/test/support/objects.sql"},
+            "postgres", "-d", "postgres", "-f", folder + "/objects.sql"},
            folder);
   must_run({bin + "/pg_ctl", "-s", "-w", "-D", n0, "-m", "fast", "stop"}, folder);
   return folder;

@@ -1,0 +1,120 @@
+// What exchanges do to the session as routing sees it: see client_session.h.
+#include <algorithm>
+#include <cctype>
+
+#include "child/client_session.h"
+#include "child/worker.h"
+#include "lb/resolve.h"
+
+namespace weir::child {
+
+// What sending the batch may do to the session counts from now on.
+void ClientSession::apply_effects() {
+  if (batch_.kind == Batch::Kind::Function) routing_.opaque_state = true;
+  for (const Resolution* resolution : resolutions_) note_effects(*resolution);
+  if (!unverified_now_.empty()) verify_writes();
+}
+
+void ClientSession::note_effects(const Resolution& resolution) {
+  const lb::Effects& effects = resolution.effects;
+  if (effects.none()) return;
+  routing_.may_have_temp |= effects.may_have_temp;
+  routing_.opaque_state |= effects.opaque_state;
+  routing_.unusual_isolation |= effects.unusual_isolation;
+  routing_.serializable_default |= effects.serializable_default;
+  session_locks_ |= effects.session_locks;
+  catalog_changed_ |= effects.changes_catalog && !effects.catalog_by_tag;
+  unverified_now_.insert(unverified_now_.end(), effects.unverified.begin(), effects.unverified.end());
+  for (const lb::NamedEffect& named : effects.named) apply_named(named);
+}
+
+ClientSession::Fears ClientSession::fears() const {
+  return {routing_.may_have_temp, routing_.opaque_state, routing_.unusual_isolation, routing_.serializable_default, routing_.listening, routing_.open_cursor};
+}
+
+void ClientSession::fears(const Fears& fears) {
+  routing_.may_have_temp = fears.may_have_temp;
+  routing_.opaque_state = fears.opaque_state;
+  routing_.unusual_isolation = fears.unusual_isolation;
+  routing_.serializable_default = fears.serializable_default;
+  routing_.listening = fears.listening;
+}
+
+void ClientSession::apply_named(const lb::NamedEffect& named) {
+  switch (named.change) {
+    case lb::NamedChange::OpenCursor: routing_.open_cursor = true; break;
+    case lb::NamedChange::OpenHoldCursor: routing_.open_cursor = hold_cursor_ = true; break;
+    case lb::NamedChange::Listen: routing_.listening = true; break;
+    default: break;
+  }
+}
+
+void ClientSession::refresh_routing() {
+  const auto is = [](std::optional<std::string_view> value, std::string_view text) {
+    return value && value->size() == text.size() &&
+           std::equal(text.begin(), text.end(), value->begin(), [](char a, char b) { return a == static_cast<char>(std::tolower(static_cast<unsigned char>(b))); });
+  };
+  NameContext context;
+  context.database = identity_.database;
+  context.search_path_known = info_ != nullptr && info_->defaults_known;
+  if (context.search_path_known) context.search_path = info_->search_path;
+  if (state_of_session_.has_changed("search_path") || state_of_session_.has_changed("role") || state_of_session_.has_changed("session_authorization")) {
+    context.search_path_known = false;
+    context.search_path.clear();
+  }
+  for (const auto& parameter : state_of_session_.startup_parameters()) {
+    if (parameter.first == "search_path") context.search_path_known = false;
+    if (parameter.first.starts_with("default_transaction_")) routing_.unusual_isolation = true;
+    if (parameter.first == "default_transaction_isolation") routing_.serializable_default = true;
+  }
+  const auto encoding = state_of_session_.literal("client_encoding");
+  if (state_of_session_.has_changed("client_encoding") && !encoding) routing_.unsafe_encoding = true;
+  if (encoding) {
+    // The server looks at letters and digits only: 'utf-8', UTF8 and "Utf_8" are one name.
+    std::string name;
+    for (char c : *encoding) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    static constexpr std::string_view kSafe[] = {"utf8",    "unicode", "sqlascii", "latin1",  "iso88591", "latin2",  "iso88592", "latin9", "iso885915", "win1250",
+                                                 "win1251", "win1252", "windows1250", "windows1251", "windows1252", "koi8", "koi8r", "eucjp", "euckr", "euccn", "euctw"};
+    routing_.unsafe_encoding = std::find(std::begin(kSafe), std::end(kSafe), name) == std::end(kSafe);
+    context.foreign_encoding = name != "utf8" && name != "unicode";
+  }
+  const auto strings = state_of_session_.literal("standard_conforming_strings");
+  routing_.nonstandard_strings = state_of_session_.has_changed("standard_conforming_strings") ? !is(strings, "on") && !is(strings, "true") && !is(strings, "1")
+                                                                                              : strings && !is(strings, "on");
+  routing_.session_parameters = state_of_session_.known_parameters();
+  context_ = worker_.resolver().context(std::move(context));
+  last_unnamed_.reset();
+}
+
+// What of this session would be lost with the primary's connection; empty: nothing.
+std::string ClientSession::unreplayable() const {
+  if (block_node_ >= 0) return "an open transaction block";
+  if (routing_.may_have_temp) return "temporary objects may exist";
+  if (routing_.opaque_state) return "the session's state may have been changed by a function";
+  if (hold_cursor_) return "a cursor WITH HOLD is open";
+  if (routing_.listening) return "LISTEN is active";
+  if (session_locks_) return "session-level advisory locks may be held";
+  return {};
+}
+
+void ClientSession::verify_writes() {
+  bool opaque = false;
+  routing_.unverified_writes.clear();
+  routing_.unverified_effects = false;
+  for (auto* list : {&unverified_, &unverified_now_}) {
+    std::erase_if(*list, [&](const lb::Unverified& use) {
+      const lb::Verification verdict = worker_.resolver().verify(use, context_);
+      opaque = opaque || verdict == lb::Verification::Opaque;
+      return verdict != lb::Verification::Unknown;
+    });
+    for (const lb::Unverified& use : *list) {
+      if (use.use == lb::NameUse::Written) routing_.unverified_writes.push_back(use.name);
+      if (use.use != lb::NameUse::Written) routing_.unverified_effects = true;
+    }
+  }
+  if (opaque) routing_.opaque_state = true;
+}
+
+}  // namespace weir::child

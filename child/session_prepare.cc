@@ -1,0 +1,128 @@
+// Brings backends to where the session is, and an open block to another node: see client_session.h.
+#include <algorithm>
+
+#include "child/client_session.h"
+#include "child/internal_query.h"
+#include "child/replay_messages.h"
+#include "child/worker.h"
+#include "common/base/log.h"
+#include "common/base/sqlstate.h"
+#include "common/wire/encode.h"
+
+namespace weir::child {
+
+using parser::StatementKind;
+
+// Brings the backend to where the session is; true if there is nothing (left) to do.
+bool ClientSession::prepare(Backend& backend) {
+  if (internal_ != nullptr) return false;
+  if (backend.status != 'I') return true;
+  ReplayMessages messages;
+  const StateVersion version = state_of_session_.version();
+  if (!state_of_session_.caught_up(backend.applied)) {
+    messages = replay_messages(state_of_session_.difference(backend.applied));
+    if (messages.ready == 0) backend.applied = version;
+  }
+  // SQL's EXECUTE and DEALLOCATE may name what the protocol has prepared on another node.
+  if (!names_.empty()) add_named_statements(backend, messages);
+  if (messages.ready == 0) return true;
+  if (messages.discards) backend.prepared.clear();
+  backend.prepared.erase(std::string());
+  Backend* raw = &backend;
+  start_internal(backend, std::move(messages.bytes), messages.ready, [this, raw, version](InternalResult& result) {
+    if (result.lost) {
+      remove_backend(*raw);
+      batch_.node = -1;
+    } else if (result.error && raw->node() != worker_.nodes().primary && block_node_ < 0) {
+      // The session's state may be such as a standby does not take: its primary does.
+      log::print(log::Level::Info, log_context(), "node {} does not take the state of the session: {}", raw->node(), result.error->one_line());
+      excluded_.set(static_cast<std::size_t>(raw->node()));
+      remove_backend(*raw);
+      batch_.node = -1;
+    } else if (result.error) {
+      return refuse_batch(*result.error);
+    } else {
+      raw->applied = version;
+      for (const auto& name : preparing_names_) {
+        if (const PreparedPtr statement = names_.find(name)) raw->prepared.insert_or_assign(name, statement->generation);
+      }
+      for (const auto& [name, value] : result.parameters) tell_parameter(*raw, name, value);
+    }
+    preparing_names_.clear();
+    pump();
+  });
+  return false;
+}
+
+void ClientSession::add_named_statements(Backend& backend, ReplayMessages& messages) {
+  preparing_names_.clear();
+  for (const Resolution* resolution : resolutions_) {
+    for (const parser::Statement& statement : resolution->facts->facts.statements) {
+      const bool by_name = statement.kind == StatementKind::Execute || statement.kind == StatementKind::Prepare ||
+                           (statement.kind == StatementKind::Deallocate && !statement.all);
+      if (!by_name) continue;
+      const PreparedPtr prepared = names_.find(statement.identifier);
+      if (prepared == nullptr || prepared->parse_message.empty()) continue;
+      const auto there = backend.prepared.find(prepared->name);
+      if (there != backend.prepared.end() && there->second == prepared->generation) continue;
+      if (there != backend.prepared.end()) wire::encode_close(messages.bytes, 'S', prepared->name);
+      messages.bytes += prepared->parse_message;
+      wire::encode_sync(messages.bytes);
+      ++messages.ready;
+      preparing_names_.push_back(prepared->name);
+    }
+  }
+}
+
+void ClientSession::start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done) {
+  set_state(ClientState::Preparing);
+  internal_backend_ = &backend;
+  internal_ = InternalQuery::start(worker_, backend, std::move(messages), ready, [this, raw = &backend, then = std::move(done)](InternalResult& result) {
+    internal_ = nullptr;
+    internal_backend_ = nullptr;
+    internal_backend_done_ = raw;
+    if (!result.lost) raw->set_user(this);
+    set_state(ClientState::Idle);
+    then(result);
+  });
+}
+
+// The open READ ONLY block lies on a standby, and this statement must not run there: the block is rebuilt on the primary
+// and given up on the standby. READ COMMITTED only: each statement has a snapshot of its own.
+bool ClientSession::move_block(Backend& primary) {
+  const bool portal = std::any_of(portals_.begin(), portals_.end(), [](const auto& p) { return !p.first.empty(); });
+  if (!state_of_session_.block_is_repeatable() || status_ != 'T' || portal) {
+    batch_.node = block_node_;  // it stays (an open portal cannot move), and the standby refuses what it cannot do
+    pump_again_ = true;
+    return false;
+  }
+  std::string messages;
+  int ready = 0;
+  for (const std::string& text : state_of_session_.block()) {
+    wire::encode_query(messages, text);
+    ++ready;
+  }
+  start_internal(primary, std::move(messages), ready, [this, raw = &primary](InternalResult& result) {
+    if (result.lost || result.error) return fail(result.error.value_or(make_error(sqlstate::kConnectionFailure, "the primary was lost")));
+    block_node_ = raw->node();
+    routing_.block_on_standby = false;
+    abandon_standby_block();
+  });
+  return false;
+}
+
+void ClientSession::abandon_standby_block() {
+  for (auto& backend : set_) {
+    if (backend->node() == block_node_ || backend->status == 'I') continue;
+    std::string rollback;
+    wire::encode_query(rollback, "ROLLBACK");
+    start_internal(*backend, std::move(rollback), 1, [this](InternalResult& result) {
+      if (result.lost) remove_backend(*internal_backend_done_);
+      pump();
+    });
+    return;
+  }
+  pump();
+}
+
+}  // namespace weir::child
