@@ -27,6 +27,7 @@ constexpr std::size_t kInputHighMark = 2 * Batch::kLimit;
 constexpr std::size_t kOutputHighMark = 256U << 10U;
 // A prefix of an oversize message that must have arrived before it is looked at: names are far shorter.
 constexpr std::size_t kOversizePrefix = 1024;
+constexpr std::size_t kFlushSize = 5;
 
 }  // namespace
 
@@ -354,6 +355,16 @@ bool ClientSession::collect(Bytes bytes) {
       return true;
     }
     if (header.total() > rest.size()) return false;
+    if (header.tag == 'H' && header.total() == kFlushSize && !rest.subspan(kFlushSize).empty()) {
+      // Some drivers say Flush just before Sync: it asks for nothing that Sync does not give.
+      const Bytes behind = rest.subspan(kFlushSize);
+      const wire::FrameHeader next = wire::peek_frame(wire::Direction::FromClient, behind);
+      if (next.status == wire::FrameStatus::Ok && next.tag == 'S' && next.total() <= behind.size()) {
+        batch_.kind = Batch::Kind::Extended;
+        batch_.length += kFlushSize;
+        continue;
+      }
+    }
     if (!collect_message(rest.first(header.total()), header.tag, header.total())) return true;  // session is over
   }
   return true;

@@ -563,5 +563,18 @@ TEST_F(RoutingTest, serializable_by_default_and_back) {
   EXPECT_EQ(serializable.value(kRead), "row 1");
 }
 
+// As node-postgres does it.
+TEST_F(RoutingTest, a_flush_just_before_sync_hinders_nothing) {
+  RawClient client(weir_.port());
+  client.login();
+  const std::string batch = msg::parse("", "SELECT v FROM plain WHERE id = 1 /* flushed */") + msg::bind("", "") +
+                            msg::describe('P', "") + msg::execute("") + msg::flush() + msg::sync();
+  EXPECT_TRUE(wait_until([&] {
+    EXPECT_EQ(outline(client.ask(batch)), "1 2 T D:row 1 C:SELECT 1 Z:I");
+    const auto nodes = weir_.nodes_of("flushed");
+    return !nodes.empty() && nodes.back() > 0;
+  }));
+}
+
 } // namespace
 } // namespace weir::test
