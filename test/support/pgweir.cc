@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <regex>
 #include <sstream>
 
 #include "test/support/wait.h"
@@ -215,17 +214,23 @@ void Pgweir::expect_clean_log() const {
 }
 
 std::vector<NodeStatement> Pgweir::statements(const std::string& mark) const {
-  static const std::regex pattern("DB node id: (\\d+) backend pid: (\\d+) statement: (.*)");
+  // "... DB node id: 1 backend pid: 4711 statement: SELECT 1", which may be a very long line.
+  static constexpr std::string_view kNode = "DB node id: ";
+  static constexpr std::string_view kPid = " backend pid: ";
+  static constexpr std::string_view kText = " statement: ";
   std::vector<NodeStatement> result;
   std::istringstream lines(log());
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (line.find(mark) == std::string::npos || !std::regex_search(line, match, pattern))
+    const std::size_t node = line.find(kNode);
+    const std::size_t pid = node == std::string::npos ? node : line.find(kPid, node);
+    const std::size_t at = pid == std::string::npos ? pid : line.find(kText, pid);
+    if (at == std::string::npos)
       continue;
-    const std::string text = match[3];
+    const std::string text = line.substr(at + kText.size());
     if (text.find(mark) == std::string::npos || text.rfind("Parse: ", 0) == 0)
       continue;
-    result.push_back({std::stoi(match[1]), std::stoi(match[2]), text});
+    result.push_back({std::atoi(line.c_str() + node + kNode.size()),
+                      std::atoi(line.c_str() + pid + kPid.size()), text});
   }
   return result;
 }
