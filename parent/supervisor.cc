@@ -65,6 +65,8 @@ void Supervisor::spawn(Slot& slot) {
   if (stopping_ != StopMode::None) return;
   const pid_t parent = getpid();
   slot.started = monotonic_now();
+  // Before the fork: the child may be running, and have said so, before this process goes on.
+  if (slot.child >= 0) context_.mapping->child_row(slot.child).state = shmem::ChildState::Starting;
   const pid_t pid = ::fork();
   if (pid == 0) run(slot, parent);
   if (pid < 0) {
@@ -75,10 +77,7 @@ void Supervisor::spawn(Slot& slot) {
     return;
   }
   slot.pid = pid;
-  if (slot.child >= 0) {
-    context_.mapping->child_row(slot.child).pid = pid;
-    context_.mapping->child_row(slot.child).state = shmem::ChildState::Starting;
-  }
+  if (slot.child >= 0) context_.mapping->child_row(slot.child).pid = pid;
 }
 
 void Supervisor::run(const Slot& slot, pid_t parent) {
