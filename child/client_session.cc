@@ -77,9 +77,9 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   if (routing_.replication) {
     for (const auto& [name, value] : told_) wire::encode_parameter_status(out, name, value);
   } else {
-    for (const auto& [name, value] : info.parameters) {
-      const auto own = std::find_if(told_.begin(), told_.end(), [&](const auto& p) { return p.first == name; });
-      wire::encode_parameter_status(out, name, own != told_.end() ? std::string_view(own->second) : std::string_view(value));
+    for (const auto& reported_by_server : info.parameters) {
+      const auto own = std::find_if(told_.begin(), told_.end(), [&](const auto& p) { return p.first == reported_by_server.first; });
+      wire::encode_parameter_status(out, reported_by_server.first, own != told_.end() ? own->second : reported_by_server.second);
     }
   }
   wire::encode_backend_key_data(out, cancel_pid(), cancel_secret_);
