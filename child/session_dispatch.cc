@@ -419,7 +419,11 @@ void ClientSession::nodes_changed(bool grown) {
     const bool frozen = backend->node() < nodes.count && nodes.nodes[static_cast<std::size_t>(backend->node())].frozen;
     if (!frozen || !backend->alive()) continue;
     backend->give_up(make_error(sqlstate::kConnectionFailure, fmt::format("node {} does not answer any more", backend->node())));
-    return worker_.recheck_nodes(*this);  // the set has changed
+    // The set has changed, and its order: once more, when this turn is over.
+    worker_.loop().defer([this, alive = std::weak_ptr<char>(alive_)] {
+      if (!alive.expired()) nodes_changed(false);
+    });
+    return;
   }
   if (internal_ != nullptr || acquiring_) return;
   if (reader_node_ >= 0 && !lb::eligible_node(nodes, reader_node_)) reader_node_ = -1;

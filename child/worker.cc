@@ -158,13 +158,6 @@ void Worker::refresh_nodes() {
   wake_parked();
 }
 
-void Worker::recheck_nodes(ClientSession& session) {
-  loop_.defer([this, slot = session.slot(), pid = session.cancel_pid(), secret = session.cancel_secret()] {
-    ClientSession* again = session_at(slot);
-    if (again != nullptr && again->cancel_pid() == pid && again->cancel_secret() == secret) again->nodes_changed(false);
-  });
-}
-
 void Worker::avoid(int node) { avoid_until_.at(static_cast<std::size_t>(node)) = loop_.now() + kAvoid; }
 
 lb::NodeSet Worker::avoided() const {

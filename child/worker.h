@@ -70,8 +70,6 @@ class Worker {
   // A connection to NODE could not be made: reads use other nodes for a while, until health has had its say.
   void avoid(int node);
   lb::NodeSet avoided() const;
-  // The set of SESSION's backends has changed while it was told of the nodes: it is told again.
-  void recheck_nodes(ClientSession& session);
   // A hint for health that something is wrong with the node; never a verdict.
   void suspect(int node);
 

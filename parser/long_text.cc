@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parser/lexical.h"
+#include "parser/names.h"
 
 namespace weir::parser {
 namespace {
@@ -254,11 +255,7 @@ void LongText::end_operator() {
 }
 
 void LongText::end_word() {
-  for (char& c : token_) {
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  }
-  name_part(std::exchange(token_, {}), false);
+  name_part(lower(std::exchange(token_, {})), false);
 }
 
 void LongText::end_name() { name_part(std::exchange(token_, {}), true); }
