@@ -192,6 +192,7 @@ void ClientSession::on_readable() {
 
 bool ClientSession::answers_owed() const {
   if (login_ != nullptr || tracker_.copy_in() || stream_left_ > 0) return false;
+  if (flush_asked_ && !tracker_.idle()) return true;
   return tracker_.exchanges() > 0 || batch_.retained || state_ == ClientState::AwaitBackend || state_ == ClientState::AwaitPrimary || state_ == ClientState::Preparing;
 }
 

@@ -4,7 +4,8 @@
 //
 // The code is in these files: client_session.cc (life, input), session_dispatch.cc (routing and backends),
 // session_effects.cc (what exchanges do to the session), session_prepare.cc (a backend catches up), session_local.cc
-// (SHOW POOL_*), session_send.cc (an exchange on its way to a server), session_relay.cc (answers).
+// (SHOW POOL_*), session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
+// that are run again elsewhere, servers that are lost).
 #pragma once
 
 #include <cstdint>
@@ -168,10 +169,13 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool block_on_standby() const;
   bool needs_own_round() const;
   Dispatch leave_unsynced();
+  bool takes_back_startup_midway() const;
+  void use_startup_packet();
   void add_named_statements(Backend& backend, ReplayMessages& messages);
   void abandon_standby_block();
   void apply_named(const lb::NamedEffect& named);
   lb::Target route_batch();
+  bool opens_portal_in_block() const;
   int choose_node(const lb::Target& target);
   int pick_reader(bool standby_only);
   lb::NodeSet avoided() const;
@@ -287,6 +291,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool completed_any_ = false;   // a statement of this exchange has completed
   bool retry_on_primary_ = false;
   bool pump_scheduled_ = false;
+  bool flush_asked_ = false;     // the client has sent a Flush behind what is under way
   bool flushed_ = false;         // the active backend was told to flush the replies of an unfinished batch
   bool refused_ = false;         // the batch at hand was answered by pgweir itself
   Error last_fatal_;             // what the server said before it went away
@@ -312,6 +317,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   ParameterList told_;           // what the client was told beyond the pair's common parameters
   std::uint64_t generation_ = 0;
   Fears before_;
+  bool own_startup_ = false;     // our connections have the client's startup parameters in their startup packet
+  bool sql_prepared_ = false;    // SQL's PREPARE was used: only that connection has the statement
   bool session_locks_ = false;
   bool hold_cursor_ = false;
   std::unique_ptr<CancelRequest> cancel_;

@@ -15,6 +15,25 @@ void run(std::string& out, std::string_view sql, const std::vector<std::optional
   wire::encode_execute(out, "", 0);
 }
 
+void restore(std::string& out, const SessionState::Parameters& parameters, bool local) {
+  if (parameters.empty()) return;
+  std::string sql = "SELECT pg_catalog.set_config(p.n, p.v, ";
+  sql += local ? "true" : "false";
+  sql += ") FROM (VALUES ";
+  std::vector<std::optional<std::string_view>> values;
+  for (const auto& [name, value] : parameters) {
+    if (!values.empty()) sql += ", ";
+    sql += "($" + std::to_string(values.size() + 1) + "::pg_catalog.text, $" + std::to_string(values.size() + 2) + "::pg_catalog.text)";
+    values.emplace_back(name);
+    values.emplace_back(value);
+  }
+  // Parameters of applications ("app.user") are not in pg_settings; RESET makes them empty.
+  sql +=
+      ") AS p(n, v) LEFT JOIN pg_catalog.pg_settings AS s ON pg_catalog.lower(s.name) = p.n "
+      "WHERE CASE WHEN s.name IS NULL THEN coalesce(pg_catalog.current_setting(p.n, true), '') = '' ELSE s.source <> 'session' END";
+  run(out, sql, values);
+}
+
 }  // namespace
 
 ReplayMessages replay_messages(const Replay& replay) {
@@ -49,21 +68,10 @@ ReplayMessages replay_messages(const Replay& replay) {
   return messages;
 }
 
-std::string restore_messages(const std::vector<std::pair<std::string, std::string>>& parameters) {
-  std::string sql = "SELECT pg_catalog.set_config(p.n, p.v, false) FROM (VALUES ";
-  std::vector<std::optional<std::string_view>> values;
-  for (const auto& [name, value] : parameters) {
-    if (!values.empty()) sql += ", ";
-    sql += "($" + std::to_string(values.size() + 1) + "::pg_catalog.text, $" + std::to_string(values.size() + 2) + "::pg_catalog.text)";
-    values.emplace_back(name);
-    values.emplace_back(value);
-  }
-  // Parameters of applications ("app.user") are not in pg_settings; RESET makes them empty.
-  sql +=
-      ") AS p(n, v) LEFT JOIN pg_catalog.pg_settings AS s ON pg_catalog.lower(s.name) = p.n "
-      "WHERE CASE WHEN s.name IS NULL THEN coalesce(pg_catalog.current_setting(p.n, true), '') = '' ELSE s.source <> 'session' END";
+std::string restore_messages(const SessionState::Parameters& parameters, const SessionState::Parameters& local) {
   std::string out;
-  run(out, sql, values);
+  restore(out, parameters, false);
+  restore(out, local, true);
   wire::encode_sync(out);
   return out;
 }

@@ -16,8 +16,8 @@ struct ReplayMessages {
 
 ReplayMessages replay_messages(const Replay& replay);
 
-// Sets those of PARAMETERS again that a RESET has taken back to the server's values; what the client has set itself
-// since stays. One ReadyForQuery, in or outside of a block.
-std::string restore_messages(const std::vector<std::pair<std::string, std::string>>& parameters);
+// Sets those of PARAMETERS again that a RESET has taken back to the server's values, and those of LOCAL until the end of
+// the block; what the client has set itself since stays. One ReadyForQuery, in or outside of a block.
+std::string restore_messages(const SessionState::Parameters& parameters, const SessionState::Parameters& local);
 
 }  // namespace weir::child

@@ -133,12 +133,35 @@ lb::Target ClientSession::route_batch() {
   }
   routing_.transaction_status = status_;
   if (!unverified_.empty() || !unverified_now_.empty() || routing_.unverified_effects || !routing_.unverified_writes.empty()) verify_writes();
+  if (opens_portal_in_block()) {
+    // A portal is bound to its node like a cursor, and what follows in the block may need the primary.
+    if (status_ == 'I') {
+      batch_.primary_only = true;
+      batch_.forced = lb::reason_text(lb::Reason::OpenCursor);
+    } else if (block_on_standby() && status_ == 'T') {
+      lb::Target target;
+      target.scope = lb::Scope::Primary;
+      target.reason = lb::Reason::BlockMoves;
+      target.cause = lb::Reason::OpenCursor;
+      return target;
+    }
+  }
   if (known && !route_items_.empty()) return lb::route(route_items_, routing_, worker_.policy());
   // Only Sync, Close or unknown names: wherever the session is.
   lb::Target target;
   target.reason = lb::Reason::Utility;
   target.scope = block_node_ >= 0 || (known && active_ != nullptr) ? lb::Scope::SameNode : lb::Scope::Primary;
   return target;
+}
+
+// A portal with a name lives until its transaction ends, and a transaction is open or is begun here.
+bool ClientSession::opens_portal_in_block() const {
+  if (batch_.kind != Batch::Kind::Extended) return false;
+  const bool portal = std::any_of(batch_.items.begin(), batch_.items.end(), [](const BatchItem& item) { return item.what == Sent::Bind && !item.name.empty(); });
+  if (!portal || status_ != 'I') return portal;
+  return std::any_of(route_items_.begin(), route_items_.end(), [](const lb::RouteItem& item) {
+    return std::any_of(item.facts->statements.begin(), item.facts->statements.end(), [](const parser::Statement& s) { return s.kind == StatementKind::Begin; });
+  });
 }
 
 // Nodes to which a connection could not be made a moment ago; those that this session is connected to count as good.
@@ -210,6 +233,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     batch_.node = choose_node(target);
   }
   if (batch_.node < 0) return wait_for_primary();
+  if (!in_flight && !tracker_.unsynced() && takes_back_startup_midway()) use_startup_packet();
   Backend* backend = backend_at(batch_.node);
   if (backend == nullptr) {
     if (in_flight) return await_replies();
@@ -282,6 +306,39 @@ ClientSession::Dispatch ClientSession::leave_unsynced() {
     pump();
   });
   return Dispatch::Waiting;
+}
+
+// A RESET of a startup parameter, and something behind it in the same batch or string: nothing can be set between them, so
+// the server has to know the value itself.
+bool ClientSession::takes_back_startup_midway() const {
+  if (own_startup_ || status_ != 'I' || state_of_session_.startup_parameters().empty()) return false;
+  bool taken_back = false;
+  for (const BatchItem& item : batch_.items) {
+    if (item.what != Sent::Query && item.what != Sent::Execute) continue;
+    const FactsPtr& facts = item.what == Sent::Query || item.statement == nullptr ? item.facts : item.statement->facts;
+    if (facts == nullptr) continue;
+    for (const parser::Statement& statement : facts->facts.statements) {
+      if (taken_back) return true;
+      taken_back = state_of_session_.takes_back_startup(statement);
+      if (taken_back && statement.kind == StatementKind::Select) return true;  // set_config() tells the value
+    }
+  }
+  return false;
+}
+
+// From now on the session's connections are such as have its startup parameters in their startup packet. Those that it
+// has are given back, unless there is something on them that would be lost.
+void ClientSession::use_startup_packet() {
+  if (!unreplayable().empty() || sql_prepared_) return;
+  own_startup_ = true;
+  auto& fixed = identity_.key.fixed;
+  const auto& startup = state_of_session_.startup_parameters();
+  fixed.insert(fixed.end(), startup.begin(), startup.end());
+  std::sort(fixed.begin(), fixed.end());
+  active_ = nullptr;
+  auto set = std::move(set_);
+  set_.clear();
+  for (auto& backend : set) worker_.backends().release(std::move(backend));
 }
 
 Monotonic ClientSession::wait_deadline() {

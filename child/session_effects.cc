@@ -44,6 +44,7 @@ void ClientSession::apply_named(const lb::NamedEffect& named) {
   switch (named.change) {
     case lb::NamedChange::OpenCursor: routing_.open_cursor = true; break;
     case lb::NamedChange::OpenHoldCursor: routing_.open_cursor = hold_cursor_ = true; break;
+    case lb::NamedChange::Prepare: sql_prepared_ = true; break;
     case lb::NamedChange::Listen: routing_.listening = true; break;
     default: break;
   }

@@ -90,9 +90,8 @@ void ClientSession::start_internal(Backend& backend, std::string messages, int r
 // The open READ ONLY block lies on a standby, and this statement must not run there: the block is rebuilt on the primary
 // and given up on the standby. READ COMMITTED only: each statement has a snapshot of its own.
 bool ClientSession::move_block(Backend& primary) {
-  const bool portal = std::any_of(portals_.begin(), portals_.end(), [](const auto& p) { return !p.first.empty(); });
-  if (!state_of_session_.block_is_repeatable() || status_ != 'T' || portal) {
-    batch_.node = block_node_;  // it stays (an open portal cannot move), and the standby refuses what it cannot do
+  if (!state_of_session_.block_is_repeatable() || status_ != 'T') {
+    batch_.node = block_node_;  // it stays, and the standby refuses what it cannot do
     pump_again_ = true;
     return false;
   }

@@ -144,7 +144,7 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
     }
   }
   flush(pos);
-  if (tracker_.idle() && !in_.empty()) schedule_pump();  // the replies of an unfinished batch are all there
+  if (tracker_.idle() && (!in_.empty() || input_ended_)) schedule_pump();  // the replies of an unfinished batch are all there
   return pos;
 }
 
@@ -255,7 +255,7 @@ void ClientSession::completed(const parser::Statement& statement) {
       last_unnamed_.reset();
       if (active_ != nullptr) active_->prepared.clear();
       routing_.may_have_temp = routing_.open_cursor = routing_.listening = routing_.opaque_state = false;
-      hold_cursor_ = session_locks_ = false;
+      hold_cursor_ = session_locks_ = sql_prepared_ = false;
       unverified_.clear();
       routing_.unverified_writes.clear();
       if (info_ != nullptr) routing_.unusual_isolation = info_->unusual_isolation;
@@ -265,6 +265,7 @@ void ClientSession::completed(const parser::Statement& statement) {
       if (statement.all) {
         names_.forget_all();
         last_unnamed_.reset();
+        sql_prepared_ = false;
         if (active_ != nullptr) active_->prepared.clear();
       } else {
         names_.forget(statement.identifier);
@@ -330,7 +331,7 @@ void ClientSession::tell_parameter(const Backend& backend, std::string_view name
 // RESET and DISCARD return to the values of the client's startup packet, which the server does not know as such: they are
 // set again before the client learns that the exchange is done, so that it never sees the server's own.
 void ClientSession::restore_startup(Backend& backend) {
-  start_internal(backend, restore_messages(state_of_session_.startup_parameters()), 1, [this, raw = &backend](InternalResult& result) {
+  start_internal(backend, restore_messages(state_of_session_.owed_startup(), state_of_session_.owed_local()), 1, [this, raw = &backend](InternalResult& result) {
     if (result.lost) return fail(make_fatal(sqlstate::kConnectionFailure, "the connection to the server was lost"));
     if (result.error) log::print(log::Level::Warning, log_context(), "the startup parameters could not be set again: {}", result.error->one_line());
     state_of_session_.startup_restored();
@@ -403,29 +404,6 @@ void ClientSession::finish_retained() {
   if (in_.empty() && in_.capacity() > 4096) in_ = {};
 }
 
-// What a standby refused is run again: on the primary, or where a recovery conflict is not likely.
-void ClientSession::retry_elsewhere(Backend& backend) {
-  tracker_.clear();
-  names_.drop_pending();
-  if (names_before_) names_ = std::move(*names_before_);
-  names_before_.reset();
-  running_.clear();
-  running_head_ = 0;
-  hold_.clear();
-  begun_ = false;
-  failed_ = false;
-  discarding_ = false;
-  ++retries_;
-  excluded_.set(static_cast<std::size_t>(backend.node()));
-  batch_.retained = false;
-  batch_.retried = true;
-  batch_.forced = "another node could not answer it";
-  batch_.node = retry_on_primary_ ? worker_.nodes().primary : -1;
-  if (retry_on_primary_) batch_.primary_only = true;
-  set_state(ClientState::Idle);
-  schedule_pump();
-}
-
 // The input is looked at again once the bytes at hand have been dealt with.
 void ClientSession::schedule_pump() {
   if (pump_scheduled_) return;
@@ -462,76 +440,6 @@ void ClientSession::on_backend_drained(Backend& backend) {
   if (state_ == ClientState::Closing) return;
   if (!input_ended_) stream_.resume_reading();
   if (!in_.empty()) schedule_pump();
-}
-
-void ClientSession::remove_backend(Backend& backend) {
-  const auto it = std::find_if(set_.begin(), set_.end(), [&](const auto& b) { return b.get() == &backend; });
-  if (it == set_.end()) return;
-  std::unique_ptr<Backend> owned = std::move(*it);
-  set_.erase(it);
-  if (active_ == &backend) {
-    active_ = nullptr;
-    tracker_.clear();
-    names_.drop_pending();
-  }
-  if (reader_node_ == owned->node()) reader_node_ = -1;
-  worker_.backends().discard(std::move(owned));
-}
-
-void ClientSession::on_backend_lost(Backend& backend, const Error& error) {
-  if (state_ == ClientState::Closing) return;
-  worker_.suspect(backend.node());
-  const bool under_way = &backend == active_ && (!tracker_.idle() || tracker_.unsynced());
-  if (under_way) return lose_exchange(backend, error);
-  if (told_fatal_) return end(last_fatal_.one_line());  // the client has it from the server itself
-  const bool held_state = backend.node() == block_node_ || (primary_backend(backend) && !unreplayable().empty());
-  if (held_state) {
-    return fail(make_fatal(sqlstate::kAdminShutdown, "the connection to the server was lost",
-                           fmt::format("Node {}: {}. The session cannot go on: {}.", backend.node(), error.message, unreplayable())));
-  }
-  remove_backend(backend);
-}
-
-bool ClientSession::primary_backend(const Backend& backend) const {
-  const auto parameter = backend.parameters.find(std::string_view("in_hot_standby"));
-  if (parameter != backend.parameters.end()) return parameter->second == "off";
-  return backend.node() == worker_.nodes().primary;
-}
-
-// The server is gone in the middle of an exchange.
-void ClientSession::lose_exchange(Backend& backend, const Error& error) {
-  worker_.suspect(backend.node());
-  const bool standby = !primary_backend(backend);
-  if (standby && batch_.retained && block_node_ < 0 && server_left_ == 0) {
-    const bool again = !begun_ && retries_ < 8;
-    remove_backend(backend);
-    server_left_ = 0;
-    if (again) {
-      retry_on_primary_ = false;
-      excluded_.set(static_cast<std::size_t>(backend.node()));
-      return retry_elsewhere(backend);
-    }
-    return answer_lost_read(backend, error);
-  }
-  if (server_left_ > 0) return end("the server was lost in the middle of a message");
-  if (told_fatal_) return end(last_fatal_.one_line());  // the client has it from the server itself
-  fail(make_fatal(sqlstate::kConnectionFailure, error.message, fmt::format("The connection to node {} was lost in the middle of an exchange.", backend.node())));
-}
-
-// Rows have been sent: the answer cannot be taken back, but nothing was changed either.
-void ClientSession::answer_lost_read(const Backend& backend, const Error& error) {
-  log::print(log::Level::Log, log_context(), "node {} was lost while it answered a read: {}", backend.node(), error.one_line());
-  std::string out;
-  wire::encode_error(out, make_error(sqlstate::kSerializationFailure, "the server was lost while it answered a read",
-                                     fmt::format("Node {}: {}.", backend.node(), error.message), "Run the statement again."));
-  wire::encode_ready_for_query(out, 'I');
-  stream_.write(out);
-  running_.clear();
-  running_head_ = 0;
-  excluded_.reset();
-  set_state(ClientState::Idle);
-  finish_retained();
-  schedule_pump();
 }
 
 }  // namespace weir::child

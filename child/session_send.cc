@@ -79,6 +79,7 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   }
   active_ = &backend;
   flushed_ = false;
+  flush_asked_ = batch_.end == Batch::End::Flush;
   if (tracker_.idle() && status_ == 'I' && !batch_.retried) before_ = fears();
   if (long_text_ != nullptr) long_before_ = fears();
   if (!batch_.retried) apply_effects();

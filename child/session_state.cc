@@ -1,11 +1,16 @@
 #include "child/session_state.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::child {
 namespace {
 
 bool is_identity(std::string_view parameter) { return parameter == "role" || parameter == "session_authorization"; }
+
+bool back_to_default(const parser::SetChange& change) {
+  return change.to_default || change.action == parser::SetAction::Reset;
+}
 
 std::string reset_text(const std::string& parameter) {
   if (parameter == "session_authorization") return "RESET SESSION AUTHORIZATION";
@@ -27,9 +32,8 @@ std::string savepoint_text(std::string_view verb, std::string_view name) {
   return text + "\"";
 }
 
-std::string begin_text(const parser::TransactionModes& modes) {
+std::string with_modes(std::string text, const parser::TransactionModes& modes) {
   using Isolation = parser::TransactionModes::Isolation;
-  std::string text = "BEGIN";
   if (modes.isolation == Isolation::ReadCommitted) text += " ISOLATION LEVEL READ COMMITTED";
   if (modes.isolation == Isolation::RepeatableRead) text += " ISOLATION LEVEL REPEATABLE READ";
   if (modes.isolation == Isolation::Serializable) text += " ISOLATION LEVEL SERIALIZABLE";
@@ -61,12 +65,24 @@ const std::string* SessionState::startup_value(std::string_view parameter) const
   return nullptr;
 }
 
+bool SessionState::takes_back_startup(const parser::Statement& statement) const {
+  if (startup_.empty()) return false;
+  if (statement.kind == parser::StatementKind::Discard) return statement.all;
+  return std::any_of(statement.sets.begin(), statement.sets.end(), [this](const parser::SetChange& change) {
+    return change.action == parser::SetAction::ResetAll || (back_to_default(change) && startup_value(change.parameter) != nullptr);
+  });
+}
+
 void SessionState::remember_base() {
   if (!base_) base_ = entries_;
 }
 
 void SessionState::apply(const parser::SetChange& change) {
-  if (change.scope == parser::SetScope::Local) return;
+  if (change.scope == parser::SetScope::Local) {
+    const std::string* value = back_to_default(change) && in_block_ ? startup_value(change.parameter) : nullptr;
+    if (value != nullptr) local_again_.emplace_back(change.parameter, *value);
+    return;
+  }
   if (change.action == parser::SetAction::ResetAll) {
     reset_everything(false);
     return;
@@ -82,7 +98,7 @@ void SessionState::apply(const parser::SetChange& change) {
   entry.replay = change.replay;
   entry.literal = change.literal;
   entry.has_literal = change.has_literal && change.action == parser::SetAction::Value;
-  entry.is_reset = change.action == parser::SetAction::Reset || change.to_default;
+  entry.is_reset = back_to_default(change);
   entry.stamp = ++version_;
   // RESET and SET ... TO DEFAULT go back to the client's own startup value, which the server does not know.
   if (entry.is_reset && startup_value(entry.parameter) != nullptr) startup_again_ = true;
@@ -148,14 +164,25 @@ void SessionState::note_block(std::string text) {
   if (in_block_) block_texts_.push_back(std::move(text));
 }
 
-void SessionState::begin_block(const parser::Statement& statement, std::string text) {
+void SessionState::begin_block(const parser::TransactionModes& modes) {
   if (in_block_) return;  // a second BEGIN is only a warning
   in_block_ = true;
   block_repeatable_ = true;
+  block_modes_ = modes;
   savepoints_.clear();
   block_texts_.clear();
-  block_texts_.push_back(std::move(text));
-  static_cast<void>(statement);
+  block_texts_.push_back(with_modes("BEGIN", modes));
+}
+
+void SessionState::set_block_modes(const parser::TransactionModes& modes) {
+  using parser::Tristate;
+  if (!in_block_) return;
+  const bool isolation = modes.isolation != parser::TransactionModes::Isolation::Unset;
+  if (!isolation && modes.read_only == Tristate::Unset && modes.deferrable == Tristate::Unset) block_repeatable_ = false;  // a snapshot
+  if (isolation) block_modes_.isolation = modes.isolation;
+  if (modes.read_only != Tristate::Unset) block_modes_.read_only = modes.read_only;
+  if (modes.deferrable != Tristate::Unset) block_modes_.deferrable = modes.deferrable;
+  note_block(with_modes("SET TRANSACTION", modes));
 }
 
 void SessionState::end_block() {
@@ -167,7 +194,7 @@ void SessionState::end_block() {
 void SessionState::on_completed(const parser::Statement& statement, std::string_view completion) {
   using parser::StatementKind;
   switch (statement.kind) {
-    case StatementKind::Begin: begin_block(statement, begin_text(statement.transaction)); break;
+    case StatementKind::Begin: begin_block(statement.transaction); break;
     case StatementKind::Commit:
     case StatementKind::Rollback:
     case StatementKind::TwoPhase: {
@@ -176,12 +203,11 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
       if (!committed && base_) restore(*std::exchange(base_, std::nullopt));
       base_.reset();
       end_block();
-      if (statement.transaction.chain) begin_block(statement, "BEGIN");
-      if (statement.transaction.chain) block_repeatable_ = false;  // the modes of the chained block are not known here
+      if (statement.transaction.chain) begin_block(std::exchange(block_modes_, {}));  // with the modes of the one that ended
       break;
     }
     case StatementKind::Savepoint:
-      savepoints_.push_back({statement.identifier, entries_, block_texts_.size() + 1});
+      savepoints_.push_back({statement.identifier, entries_, block_texts_.size() + 1, block_modes_});
       note_block(savepoint_text("SAVEPOINT", statement.identifier));
       break;
     case StatementKind::Release: {
@@ -195,6 +221,7 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
       if (it == savepoints_.rend()) break;
       restore(it->entries);
       block_texts_.resize(std::min(block_texts_.size(), it->block_size));
+      block_modes_ = it->modes;
       savepoints_.erase(it.base(), savepoints_.end());
       break;
     }
@@ -215,10 +242,11 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
     }
     if (in_block_) note_block(change.replay);
   }
-  if (statement.kind == StatementKind::SetTransaction) block_repeatable_ = false;
+  if (statement.kind == StatementKind::SetTransaction) set_block_modes(statement.transaction);
 }
 
 StateVersion SessionState::on_ready(char status, bool failed) {
+  if (status != 'T') local_again_.clear();
   if (status != 'I') return version_;
   if (failed && base_) restore(*base_);
   base_.reset();
@@ -231,9 +259,14 @@ StateVersion SessionState::on_ready(char status, bool failed) {
   return reached;
 }
 
+const SessionState::Parameters& SessionState::owed_startup() const {
+  static const Parameters none;
+  return startup_again_ ? startup_ : none;
+}
+
 void SessionState::startup_restored() {
-  startup_again_ = false;
-  startup_stamp_ = ++version_;
+  local_again_.clear();
+  if (std::exchange(startup_again_, false)) startup_stamp_ = ++version_;
 }
 
 Replay SessionState::difference(StateVersion applied) const {

@@ -45,9 +45,15 @@ class SessionState {
   // Returns the version that the active backend has now.
   StateVersion on_ready(char status, bool failed);
 
-  // The active backend has lost values of the startup packet, which RESET and DISCARD should have returned to: they are
-  // to be set there again (restore_messages), and then noted.
-  bool owes_startup() const { return startup_again_; }
+  // STATEMENT takes a parameter back to its startup value, or all of them: a server knows that value only if it was in
+  // the startup packet of its own connection.
+  bool takes_back_startup(const parser::Statement& statement) const;
+  // The active backend has lost values of the startup packet, which RESET, DISCARD and SET LOCAL ... TO DEFAULT should
+  // have returned to: they are to be set there again (restore_messages), and then noted.
+  bool owes_startup() const { return startup_again_ || !local_again_.empty(); }
+  // All that the session has lost, and what it has lost until the end of its block.
+  const Parameters& owed_startup() const;
+  const Parameters& owed_local() const { return local_again_; }
   void startup_restored();
 
   StateVersion version() const { return version_; }
@@ -77,6 +83,7 @@ class SessionState {
     std::string name;
     std::vector<Entry> entries;   // as they were
     std::size_t block_size = 0;   // how many block texts there were, this savepoint's included
+    parser::TransactionModes modes;
   };
 
   const Entry* find(std::string_view parameter) const;
@@ -86,7 +93,8 @@ class SessionState {
   void reset_everything(bool discard);
   void remember_base();
   void restore(std::vector<Entry> entries);
-  void begin_block(const parser::Statement& statement, std::string text);
+  void begin_block(const parser::TransactionModes& modes);
+  void set_block_modes(const parser::TransactionModes& modes);
   void end_block();
   void note_block(std::string text);
 
@@ -96,12 +104,14 @@ class SessionState {
   std::vector<Savepoint> savepoints_;
   std::vector<std::string> block_texts_;
   bool block_repeatable_ = true;
+  parser::TransactionModes block_modes_;  // what BEGIN and SET TRANSACTION have said
   bool in_block_ = false;
   StateVersion version_ = 1;
   StateVersion startup_stamp_ = 1;  // backends behind this need the startup parameters (again)
   StateVersion reset_stamp_ = 0;    // backends behind this, that ever had state, need RESET ALL first
   StateVersion discard_stamp_ = 0;  // ... need DISCARD ALL first
   bool startup_again_ = false;      // RESET or DISCARD just ran: the active backend lost the startup parameters
+  Parameters local_again_;          // SET LOCAL ... TO DEFAULT just ran: their startup values
 };
 
 }  // namespace weir::child

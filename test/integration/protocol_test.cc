@@ -344,8 +344,8 @@ TEST_F(ProtocolTest, base_backup_streams_through) {
   remove_folder(target);
 }
 
-// A portal cannot move: while one is open the READ ONLY block stays where it is.
-TEST_F(ProtocolTest, an_open_portal_keeps_its_read_only_block_in_place) {
+// A portal cannot move: a READ ONLY block in which one is opened goes to the primary, where everything works.
+TEST_F(ProtocolTest, a_portal_takes_its_read_only_block_to_the_primary) {
   for (const bool through : {true, false}) {
     RawClient client(through ? weir_.port() : Cluster::shared().port(0));
     client.login();
@@ -355,8 +355,33 @@ TEST_F(ProtocolTest, an_open_portal_keeps_its_read_only_block_in_place) {
               "1 2 D:1 s Z:T");
     EXPECT_EQ(outline(client.ask(query("SELECT count(*) > 0 FROM pg_class"))),
               "T D:t C:SELECT 1 Z:T");
+    EXPECT_EQ(outline(client.ask(query("NOTIFY portal_test"))), "C:NOTIFY Z:T");
+    EXPECT_EQ(outline(client.ask(query("PREPARE s AS SELECT 1"))), "C:PREPARE Z:T");
     EXPECT_EQ(outline(client.ask(execute("p", 1) + sync())), "D:2 s Z:T");
     EXPECT_EQ(outline(client.ask(query("COMMIT"))), "C:COMMIT Z:I");
+    EXPECT_EQ(outline(client.ask(query("EXECUTE s"))), "T D:1 C:SELECT 1 Z:I");
+    // In one batch with its BEGIN.
+    EXPECT_EQ(outline(client.ask(parse("", "BEGIN READ ONLY") + bind("", "") + execute("") + parse("", "SELECT id FROM plain ORDER BY id") +
+                                 bind("p", "") + execute("p", 1) + sync())),
+              "1 2 C:BEGIN 1 2 D:1 s Z:T");
+    EXPECT_EQ(outline(client.ask(query("NOTIFY portal_test"))), "C:NOTIFY Z:T");
+    EXPECT_EQ(outline(client.ask(execute("p", 1) + sync())), "D:2 s Z:T");
+    EXPECT_EQ(outline(client.ask(query("ROLLBACK"))), "C:ROLLBACK Z:I");
+  }
+}
+
+// A chained READ ONLY block, or one whose modes came after its BEGIN, can move as well.
+TEST_F(ProtocolTest, chained_read_only_blocks_move) {
+  for (const bool through : {true, false}) {
+    RawClient client(through ? weir_.port() : Cluster::shared().port(0));
+    client.login();
+    for (const char* text : {"BEGIN READ ONLY", "SELECT v FROM plain WHERE id = 1", "COMMIT AND CHAIN", "SELECT v FROM plain WHERE id = 1", "NOTIFY chained",
+                             "SHOW transaction_read_only", "COMMIT AND CHAIN", "NOTIFY chained", "INSERT INTO plain (id) VALUES (-1)", "ROLLBACK"}) {
+      const std::string got = outline(client.ask(query(text)));
+      const std::string_view sql = text;
+      const std::string wanted = sql.starts_with("SELECT") ? "T D:row 1 C:SELECT 1 Z:T" : sql.starts_with("SHOW") ? "T D:on C:SHOW Z:T" : sql.starts_with("INSERT") ? "E:25006 Z:E" : sql == "ROLLBACK" ? "C:ROLLBACK Z:I" : sql.starts_with("BEGIN") ? "C:BEGIN Z:T" : sql.starts_with("COMMIT") ? "C:COMMIT Z:T" : "C:NOTIFY Z:T";
+      EXPECT_EQ(got, wanted) << text << (through ? " through pgweir" : " directly");
+    }
   }
 }
 
@@ -382,6 +407,14 @@ TEST_F(ProtocolTest, half_closed_clients_get_their_answer) {
   client.send(query("SELECT repeat('x', 1000) FROM generate_series(1, 5000)"));
   client.half_close();
   EXPECT_EQ(client.read_to_ready().size(), 1U + 5000U + 1U + 1U);
+  // Without a Sync: up to the Flush.
+  for (const bool through : {true, false}) {
+    RawClient flushing(through ? weir_.port() : Cluster::shared().port(0));
+    flushing.login();
+    flushing.send(parse("", "SELECT 1") + bind("", "") + execute("") + flush());
+    flushing.half_close();
+    EXPECT_EQ(outline(flushing.read_to_ready()), "1 2 D:1 C:SELECT 1") << (through ? "through pgweir" : "directly");
+  }
 }
 
 TEST_F(ProtocolTest, odd_startup_parameters) {

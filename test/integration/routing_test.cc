@@ -545,6 +545,51 @@ TEST(routing, startup_values_on_standbys_after_resets) {
   }
 }
 
+// ... and for what follows in the same string or batch, as if the server had got them from the client itself.
+TEST(routing, startup_values_behind_a_reset_in_one_exchange) {
+  Pgweir weir(Cluster::shared());
+  const std::string options = " options='-c timezone=Asia/Tokyo -c work_mem=7MB'";
+  Connection direct(Cluster::shared().conninfo(0) + options);
+  ASSERT_TRUE(direct.ok()) << direct.error();
+  for (const char* text : {
+           "RESET ALL; SHOW timezone",
+           "SET timezone = 'UTC'; RESET timezone; SHOW timezone",
+           "SET work_mem = '1MB'; SET work_mem TO DEFAULT; SHOW work_mem",
+           "SELECT set_config('timezone', NULL, false)",
+           "BEGIN; SET LOCAL timezone = 'UTC'; SET LOCAL timezone TO DEFAULT; SHOW timezone; ROLLBACK; SHOW timezone",
+           "BEGIN; RESET ALL; SHOW timezone; SHOW work_mem; COMMIT",
+       }) {
+    Connection client(weir.conninfo() + options);
+    ASSERT_TRUE(client.ok()) << client.error();
+    EXPECT_EQ(client.value("SHOW timezone"), "Asia/Tokyo");
+    const auto got = client.exec_all(text);
+    const auto wanted = direct.exec_all(text);
+    ASSERT_EQ(got.size(), wanted.size()) << text;
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i].text(), wanted[i].text()) << text << ", answer " << i;
+    EXPECT_EQ(client.value("SHOW timezone"), "Asia/Tokyo") << text;
+    EXPECT_EQ(client.value("SHOW work_mem"), "7MB") << text;
+  }
+  // Statement by statement in a block.
+  Connection client(weir.conninfo() + options);
+  for (const char* text : {"BEGIN", "SET LOCAL timezone = 'UTC'", "SHOW timezone", "SET LOCAL timezone TO DEFAULT", "SHOW timezone", "SAVEPOINT s",
+                           "SET LOCAL work_mem TO DEFAULT", "SHOW work_mem", "ROLLBACK TO s", "SHOW work_mem", "COMMIT", "SHOW timezone"}) {
+    EXPECT_EQ(client.exec(text).text(), direct.exec(text).text()) << text;
+  }
+  // In the extended protocol, behind prepared statements that must live on.
+  using namespace msg;
+  for (const int port : {weir.port(), Cluster::shared().port(0)}) {
+    RawClient raw(port);
+    raw.send(startup({{"user", "app"}, {"database", "app"}, {"TimeZone", "Asia/Tokyo"}}));
+    ASSERT_EQ(raw.read_to_ready().back().tag, 'Z');
+    EXPECT_EQ(outline(raw.ask(parse("kept", "SHOW timezone") + sync())), "1 Z:I");
+    EXPECT_EQ(outline(raw.ask(parse("", "SET timezone = 'UTC'") + bind("", "") + execute("") + parse("", "RESET timezone") + bind("", "") + execute("") +
+                              bind("", "kept") + execute("") + sync())),
+              "1 2 C:SET 1 2 C:RESET 2 D:Asia/Tokyo C:SHOW Z:I")
+        << port;
+    EXPECT_EQ(outline(raw.ask(bind("", "kept") + execute("") + sync())), "2 D:Asia/Tokyo C:SHOW Z:I");
+  }
+}
+
 TEST_F(RoutingTest, what_failed_holds_nobody) {
   EXPECT_EQ(client_.exec("SELECT * FROM nosuch").sqlstate, "42P01");
   EXPECT_TRUE(reads_are_spread());

@@ -124,7 +124,7 @@ TEST(ReplayMessages, Table) {
 TEST(ReplayMessages, NamesAndValuesArePassedAsParameters) {
   const std::string nasty = "x', false); DROP TABLE t; -- \\ \" $1 \xc3\xa9";
   const SessionState::Parameters parameters{{nasty, nasty}, {"", ""}, {"b", std::string(100000, 'v')}};
-  for (const std::string& bytes : {replay_messages({false, false, false, parameters, {}}).bytes, restore_messages(parameters)}) {
+  for (const std::string& bytes : {replay_messages({false, false, false, parameters, {}}).bytes, restore_messages(parameters, {}), restore_messages({}, parameters)}) {
     const auto apart = taken_apart(bytes);
     ASSERT_EQ(tags(apart), "PBES");
     EXPECT_EQ(statements(apart).at(0).find("DROP"), std::string::npos);
@@ -143,7 +143,7 @@ TEST(ReplayMessages, ExecuteTakesAllRows) {
 }
 
 TEST(ReplayMessages, RestoreNumbersItsParameters) {
-  const auto apart = taken_apart(restore_messages({{"a", "1"}, {"b", "2"}}));
+  const auto apart = taken_apart(restore_messages({{"a", "1"}, {"b", "2"}}, {}));
   ASSERT_EQ(tags(apart), "PBES");
   const std::string sql = statements(apart).at(0);
   EXPECT_NE(sql.find("VALUES ($1::pg_catalog.text, $2::pg_catalog.text), ($3::pg_catalog.text, $4::pg_catalog.text)) AS p(n, v)"), std::string::npos) << sql;

@@ -541,13 +541,54 @@ TEST(SessionState, TextsThatRebuildABlock) {
            Block{"COMMIT", {"BEGIN", "SET ROLE r", "COMMIT"}, {}, true},
            Block{"ROLLBACK", {"BEGIN", "SET ROLE r", "ROLLBACK"}, {}, true},
            Block{"a new block", {"BEGIN", "SET ROLE r", "COMMIT", "BEGIN"}, {"BEGIN"}, true},
-           Block{"SET TRANSACTION", {"BEGIN", "SET TRANSACTION READ ONLY"}, {"BEGIN"}, false},
-           Block{"its mark ends with the block", {"BEGIN", "SET TRANSACTION READ ONLY", "COMMIT", "BEGIN"}, {"BEGIN"}, true},
-           Block{"a chained block", {"BEGIN READ ONLY", "COMMIT AND CHAIN"}, {"BEGIN"}, false},
+           Block{"SET TRANSACTION", {"BEGIN", "SET TRANSACTION READ ONLY"}, {"BEGIN", "SET TRANSACTION READ ONLY"}, true},
+           Block{"a mode as a setting", {"BEGIN", "SET transaction_read_only = on"}, {"BEGIN", "SET TRANSACTION READ ONLY"}, true},
+           Block{"a snapshot", {"BEGIN", "SET TRANSACTION SNAPSHOT '1-1'"}, {"BEGIN", "SET TRANSACTION"}, false},
+           Block{"its mark ends with the block", {"BEGIN", "SET TRANSACTION SNAPSHOT '1-1'", "COMMIT", "BEGIN"}, {"BEGIN"}, true},
+           Block{"a chained block", {"BEGIN READ ONLY", "COMMIT AND CHAIN"}, {"BEGIN READ ONLY"}, true},
+           Block{"chained with modes that came later", {"BEGIN", "SET TRANSACTION READ ONLY", "ROLLBACK AND CHAIN"}, {"BEGIN READ ONLY"}, true},
+           Block{"chained with modes that were undone", {"BEGIN", "SAVEPOINT s", "SET TRANSACTION READ ONLY", "ROLLBACK TO s", "COMMIT AND CHAIN"}, {"BEGIN"}, true},
        }) {
     const SessionState state = after(row.exchanges);
     EXPECT_EQ(state.block(), row.texts) << row.what;
     EXPECT_TRUE(row.texts.empty() || state.block_is_repeatable() == row.repeatable) << row.what;
+  }
+}
+
+// ----------------------------------------------------------------------------------- startup values that a server forgets
+
+TEST(SessionState, WhatIsOwedAfterReset) {
+  const SessionState::Parameters startup = {{"timezone", "Asia/Tokyo"}, {"work_mem", "5MB"}};
+  const auto statement = [](const char* text) { return parser::classify(text).statements.front(); };
+  struct Owed {
+    const char* text;
+    bool takes_back;
+    bool owes;  // outside of a block
+  };
+  for (const Owed& row : {Owed{"RESET timezone", true, true}, Owed{"RESET ALL", true, true}, Owed{"DISCARD ALL", true, true}, Owed{"RESET datestyle", false, false},
+                         Owed{"SET timezone TO DEFAULT", true, true}, Owed{"SET LOCAL timezone TO DEFAULT", true, false}, Owed{"SET timezone = 'UTC'", false, false},
+                         Owed{"SELECT set_config('timezone', NULL, false)", true, true}, Owed{"SELECT 1", false, false}, Owed{"DISCARD PLANS", false, false}}) {
+    SessionState state;
+    EXPECT_FALSE(state.takes_back_startup(statement(row.text))) << row.text;  // no startup values
+    state.set_startup_parameters(startup);
+    EXPECT_EQ(state.takes_back_startup(statement(row.text)), row.takes_back) << row.text;
+    state.on_completed(statement(row.text), "");
+    EXPECT_EQ(state.owes_startup(), row.owes) << row.text;
+    if (row.owes) {
+      EXPECT_EQ(state.owed_startup(), startup) << row.text;
+    }
+  }
+  // Until the end of its block; a failed one has undone it.
+  for (const char status : {'T', 'E', 'I'}) {
+    Follow follow(startup);
+    follow.exchange("BEGIN");
+    follow.state.on_completed(statement("SET LOCAL timezone TO DEFAULT"), "SET");
+    EXPECT_EQ(follow.state.owed_local(), (SessionState::Parameters{{"timezone", "Asia/Tokyo"}}));
+    EXPECT_TRUE(follow.state.owed_startup().empty());
+    follow.state.on_ready(status, status == 'E');
+    EXPECT_EQ(follow.state.owes_startup(), status == 'T');
+    follow.state.startup_restored();
+    EXPECT_FALSE(follow.state.owes_startup());
   }
 }
 
