@@ -3,7 +3,8 @@
 // relays both ways until ReadyForQuery.
 //
 // The code is in these files: client_session.cc (life, input), session_dispatch.cc (routing and backends),
-// session_effects.cc (what exchanges do to the session), session_prepare.cc (a backend catches up), session_local.cc
+// session_effects.cc (what exchanges do to the session), session_prepare.cc (a backend catches up), session_block.cc
+// (transaction blocks held and moved), session_local.cc
 // (SHOW POOL_*), session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
 // that are run again elsewhere, servers that are lost).
 #pragma once
@@ -21,6 +22,7 @@
 #include "child/backend.h"
 #include "child/backend_cache.h"
 #include "child/batch.h"
+#include "child/held_block.h"
 #include "child/login_info.h"
 #include "child/prepared.h"
 #include "child/replay_messages.h"
@@ -172,7 +174,6 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool takes_back_startup_midway() const;
   void use_startup_packet();
   void add_named_statements(Backend& backend, ReplayMessages& messages);
-  void abandon_standby_block();
   void apply_named(const lb::NamedEffect& named);
   lb::Target route_batch();
   bool opens_portal_in_block() const;
@@ -184,12 +185,24 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // (session_prepare.cc)
   bool prepare(Backend& backend);
   void start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done);
+  // (session_block.cc)
+  bool may_hold(const parser::Statement& begin) const;
+  bool answer_block(Bytes bytes);
+  bool answer_block_statement(std::string& out, const FactsPtr& facts);
+  bool answer_block_extended(Bytes bytes, std::string& out);
+  void finish_block_answer(std::string& out);
+  void set_held(HeldBlock held);
+  bool block_can_move() const;
+  void hold_block_again();
+  bool open_block(Backend& backend);
   bool move_block(Backend& primary);
+  void abandon_standby_block();
   Dispatch wait_for_primary();
   Monotonic wait_deadline();
   // (session_effects.cc)
   void apply_effects();
   void note_effects(const Resolution& resolution);
+  void note_write(const Resolution& resolution);
   Fears fears() const;
   void fears(const Fears& fears);
   void refresh_routing();
@@ -266,6 +279,16 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   Backend* active_ = nullptr;    // whom the last exchange was sent to
   char status_ = 'I';            // as the client was last told
   int block_node_ = -1;          // where the open transaction block is
+  HeldBlock held_ = HeldBlock::None;  // a block that is open nowhere
+  struct BlockAnswers {               // of the batch at hand, until it is known that pgweir can give all of them
+    HeldBlock held = HeldBlock::None;
+    bool in_block = false;
+    bool failed = false;
+    bool skip = false;                // up to the next Sync; also between batches
+    std::string out;
+    std::vector<std::pair<FactsPtr, std::string_view>> done;
+    std::vector<PreparedPtr> parsed;
+  } block_answer_;
   int reader_node_ = -1;         // drawn for this session
   lb::NodeSet excluded_;         // nodes that failed this batch
   int retries_ = 0;

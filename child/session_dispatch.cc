@@ -218,6 +218,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     send_batch(*active_, bytes);  // the server ignores it up to its Sync
     return Dispatch::Sent;
   }
+  if (!in_flight && !tracker_.unsynced() && answer_block(bytes)) return state_ == ClientState::Closing ? Dispatch::Ended : Dispatch::Sent;
   const lb::Target target = route_batch();
   if (in_flight) {
     // Nothing is known yet of what the exchange under way will change. On the primary everything may follow; a standby's
@@ -248,13 +249,14 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   }
   if (!in_flight && !tracker_.unsynced()) {
     if (!prepare(*backend)) return Dispatch::Waiting;
+    if (held_ == HeldBlock::Held && !open_block(*backend)) return Dispatch::Waiting;
     if (block_node_ >= 0 && block_node_ != batch_.node && !move_block(*backend)) {
       return state_ == ClientState::Closing ? Dispatch::Ended : Dispatch::Waiting;
     }
   }
   deadline_.reset();
   const bool standby = backend->node() != worker_.nodes().primary;
-  const bool may_retry = standby && status_ == 'I' && batch_.end == Batch::End::Complete && !in_flight;
+  const bool may_retry = standby && (status_ == 'I' || (status_ == 'T' && block_can_move())) && batch_.end == Batch::End::Complete && !in_flight;
   last_target_ = target;
   if (may_retry && !names_before_) {
     const bool names = std::any_of(batch_.items.begin(), batch_.items.end(), [](const BatchItem& item) {
@@ -449,7 +451,12 @@ void ClientSession::refuse_batch(Error error) {
   excluded_.reset();
   retries_ = 0;
   const bool whole = batch_.end == Batch::End::Complete && (batch_.kind != Batch::Kind::None);
-  if (!whole || status_ != 'I') return fail(std::move(error));
+  const bool held = held_ == HeldBlock::Held && status_ == 'T';
+  if (!whole || (status_ != 'I' && !held)) return fail(std::move(error));
+  if (held) {
+    set_held(HeldBlock::Aborted);
+    status_ = 'E';
+  }
   std::string out;
   error.severity = Severity::Error;
   wire::encode_error(out, error);

@@ -16,6 +16,7 @@ void ClientSession::apply_effects() {
 }
 
 void ClientSession::note_effects(const Resolution& resolution) {
+  note_write(resolution);
   const lb::Effects& effects = resolution.effects;
   if (effects.none()) return;
   routing_.may_have_temp |= effects.may_have_temp;
@@ -26,6 +27,18 @@ void ClientSession::note_effects(const Resolution& resolution) {
   catalog_changed_ |= effects.changes_catalog && !effects.catalog_by_tag;
   unverified_now_.insert(unverified_now_.end(), effects.unverified.begin(), effects.unverified.end());
   for (const lb::NamedEffect& named : effects.named) apply_named(named);
+}
+
+// disable_load_balance_on_write
+void ClientSession::note_write(const Resolution& resolution) {
+  const lb::WriteKeeps keeps = worker_.policy().write_keeps();
+  if (keeps == lb::WriteKeeps::Transaction || !lb::counts_as_write(resolution.facts->facts, resolution.resolved)) return;
+  if (keeps == lb::WriteKeeps::Everything) routing_.reads_kept = true;
+  const bool in_block = status_ != 'I' || std::any_of(resolutions_.begin(), resolutions_.end(), [](const Resolution* other) {
+    const auto& statements = other->facts->facts.statements;
+    return std::any_of(statements.begin(), statements.end(), [](const parser::Statement& s) { return s.kind == parser::StatementKind::Begin; });
+  });
+  if (in_block) routing_.transactions_kept = true;
 }
 
 ClientSession::Fears ClientSession::fears() const {

@@ -28,6 +28,7 @@ void ClientSession::retry_elsewhere(Backend& backend) {
   batch_.retained = false;
   batch_.retried = true;
   batch_.forced = "another node could not answer it";
+  if (block_on_standby()) hold_block_again();
   batch_.node = retry_on_primary_ ? worker_.nodes().primary : -1;
   if (retry_on_primary_) batch_.primary_only = true;
   set_state(ClientState::Idle);
@@ -54,6 +55,11 @@ void ClientSession::on_backend_lost(Backend& backend, const Error& error) {
   const bool under_way = &backend == active_ && (!tracker_.idle() || tracker_.unsynced());
   if (under_way) return lose_exchange(backend, error);
   if (told_fatal_) return end(last_fatal_.one_line());  // the client has it from the server itself
+  if (backend.node() == block_node_ && block_can_move()) {
+    // Nothing is lost with it: the block is opened anew where its next statement goes, if it has not failed.
+    set_held(status_ == 'T' ? HeldBlock::Held : HeldBlock::Aborted);
+    return remove_backend(backend);
+  }
   const bool held_state = backend.node() == block_node_ || (primary_backend(backend) && !unreplayable().empty());
   if (held_state) {
     return fail(make_fatal(sqlstate::kAdminShutdown, "the connection to the server was lost",
@@ -72,7 +78,7 @@ bool ClientSession::primary_backend(const Backend& backend) const {
 void ClientSession::lose_exchange(Backend& backend, const Error& error) {
   worker_.suspect(backend.node());
   const bool standby = !primary_backend(backend);
-  if (standby && batch_.retained && block_node_ < 0 && server_left_ == 0) {
+  if (standby && batch_.retained && (block_node_ < 0 || block_can_move()) && server_left_ == 0) {
     const bool again = !begun_ && retries_ < 8;
     remove_backend(backend);
     server_left_ = 0;
@@ -88,13 +94,17 @@ void ClientSession::lose_exchange(Backend& backend, const Error& error) {
   fail(make_fatal(sqlstate::kConnectionFailure, error.message, fmt::format("The connection to node {} was lost in the middle of an exchange.", backend.node())));
 }
 
-// Rows have been sent: the answer cannot be taken back, but nothing was changed either.
+// Rows have been sent: the answer cannot be taken back, but nothing was changed either. A block that it was in has failed.
 void ClientSession::answer_lost_read(const Backend& backend, const Error& error) {
   log::print(log::Level::Log, log_context(), "node {} was lost while it answered a read: {}", backend.node(), error.one_line());
   std::string out;
   wire::encode_error(out, make_error(sqlstate::kSerializationFailure, "the server was lost while it answered a read",
                                      fmt::format("Node {}: {}.", backend.node(), error.message), "Run the statement again."));
-  wire::encode_ready_for_query(out, 'I');
+  if (status_ != 'I') {
+    status_ = 'E';
+    set_held(HeldBlock::Aborted);
+  }
+  wire::encode_ready_for_query(out, status_);
   stream_.write(out);
   running_.clear();
   running_head_ = 0;

@@ -1,4 +1,4 @@
-// Brings backends to where the session is, and an open block to another node: see client_session.h.
+// Brings backends to where the session is: see client_session.h.
 #include <algorithm>
 
 #include "child/client_session.h"
@@ -20,7 +20,7 @@ bool ClientSession::prepare(Backend& backend) {
   ReplayMessages messages;
   const StateVersion version = state_of_session_.version();
   if (!state_of_session_.caught_up(backend.applied)) {
-    messages = replay_messages(state_of_session_.difference(backend.applied));
+    messages = replay_messages(state_of_session_.difference(backend.applied, held_ == HeldBlock::Held || block_node_ >= 0));
     if (messages.ready == 0) backend.applied = version;
   }
   // SQL's EXECUTE and DEALLOCATE may name what the protocol has prepared on another node.
@@ -85,43 +85,6 @@ void ClientSession::start_internal(Backend& backend, std::string messages, int r
     set_state(ClientState::Idle);
     then(result);
   });
-}
-
-// The open READ ONLY block lies on a standby, and this statement must not run there: the block is rebuilt on the primary
-// and given up on the standby. READ COMMITTED only: each statement has a snapshot of its own.
-bool ClientSession::move_block(Backend& primary) {
-  if (!state_of_session_.block_is_repeatable() || status_ != 'T') {
-    batch_.node = block_node_;  // it stays, and the standby refuses what it cannot do
-    pump_again_ = true;
-    return false;
-  }
-  std::string messages;
-  int ready = 0;
-  for (const std::string& text : state_of_session_.block()) {
-    wire::encode_query(messages, text);
-    ++ready;
-  }
-  start_internal(primary, std::move(messages), ready, [this, raw = &primary](InternalResult& result) {
-    if (result.lost || result.error) return fail(result.error.value_or(make_error(sqlstate::kConnectionFailure, "the primary was lost")));
-    block_node_ = raw->node();
-    routing_.block_on_standby = false;
-    abandon_standby_block();
-  });
-  return false;
-}
-
-void ClientSession::abandon_standby_block() {
-  for (auto& backend : set_) {
-    if (backend->node() == block_node_ || backend->status == 'I') continue;
-    std::string rollback;
-    wire::encode_query(rollback, "ROLLBACK");
-    start_internal(*backend, std::move(rollback), 1, [this](InternalResult& result) {
-      if (result.lost) remove_backend(*internal_backend_done_);
-      pump();
-    });
-    return;
-  }
-  pump();
 }
 
 }  // namespace weir::child

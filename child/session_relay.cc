@@ -194,7 +194,7 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
   failed_ = true;
   if (discarding_) return false;
   const bool primary = backend.node() == worker_.nodes().primary;
-  if (batch_.retained && !begun_ && may_retry(sqlstate, fatal, status_, retries_)) {
+  if (batch_.retained && !begun_ && may_retry(sqlstate, fatal, status_ == 'I' || block_can_move(), retries_)) {
     log::print(log::Level::Info, log_context(), "node {} refused a read with {}: it is run again on another node", backend.node(), sqlstate);
     discarding_ = true;
     hold_.clear();
@@ -366,6 +366,7 @@ void ClientSession::settle(Backend& backend) {
     block_node_ = backend.node();
     routing_.block_on_standby = backend.node() != worker_.nodes().primary;
   }
+  if (ready_status_ != 'I') routing_.block_modes = state_of_session_.block_modes();
   if (std::exchange(state_changed_, false) || (failed_ && ready_status_ == 'I')) refresh_routing();
   if (tracker_.exchanges() == 0) {
     unverified_.insert(unverified_.end(), unverified_now_.begin(), unverified_now_.end());

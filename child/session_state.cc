@@ -51,8 +51,8 @@ void SessionState::set_startup_parameters(Parameters parameters) {
   if (startup_.empty()) startup_stamp_ = 0;
 }
 
-const SessionState::Entry* SessionState::find(std::string_view parameter) const {
-  for (const Entry& entry : entries_) {
+const SessionState::Entry* SessionState::find(const std::vector<Entry>& entries, std::string_view parameter) {
+  for (const Entry& entry : entries) {
     if (entry.parameter == parameter) return &entry;
   }
   return nullptr;
@@ -185,6 +185,10 @@ void SessionState::set_block_modes(const parser::TransactionModes& modes) {
   note_block(with_modes("SET TRANSACTION", modes));
 }
 
+bool SessionState::has_savepoint(std::string_view name) const {
+  return std::any_of(savepoints_.begin(), savepoints_.end(), [&](const Savepoint& savepoint) { return savepoint.name == name; });
+}
+
 void SessionState::end_block() {
   in_block_ = false;
   savepoints_.clear();
@@ -269,7 +273,8 @@ void SessionState::startup_restored() {
   if (std::exchange(startup_again_, false)) startup_stamp_ = ++version_;
 }
 
-Replay SessionState::difference(StateVersion applied) const {
+Replay SessionState::difference(StateVersion applied, bool before_block) const {
+  const std::vector<Entry>& wanted = before_block && base_ ? *base_ : entries_;
   Replay replay;
   if (applied == version_) return replay;
   const bool had_state = applied != 0;
@@ -280,7 +285,7 @@ Replay SessionState::difference(StateVersion applied) const {
   bool parameters_follow = false;
   std::vector<const Entry*> identity;
   std::vector<const Entry*> others;
-  for (const Entry& entry : entries_) {
+  for (const Entry& entry : wanted) {
     const bool needed = everything ? !entry.is_reset : (entry.stamp > applied || after_reset);
     if (is_identity(entry.parameter)) {
       if (needed) parameters_follow = true;
@@ -295,7 +300,7 @@ Replay SessionState::difference(StateVersion applied) const {
   if (work && !identity.empty() && !everything) replay.reset_identity = true;
   if (startup) {
     for (const auto& parameter : startup_) {
-      const Entry* entry = find(parameter.first);
+      const Entry* entry = find(wanted, parameter.first);
       if (entry != nullptr && !entry->is_reset) continue;  // overridden: below, or the backend has that already
       replay.parameters.push_back(parameter);
     }
@@ -310,9 +315,9 @@ Replay SessionState::difference(StateVersion applied) const {
     replay.statements.push_back(entry->replay);
   }
   if (work || replay.discard_all) {
-    for (std::string_view wanted : {std::string_view("session_authorization"), std::string_view("role")}) {
+    for (std::string_view identity_name : {std::string_view("session_authorization"), std::string_view("role")}) {
       for (const Entry* entry : identity) {
-        if (entry->parameter == wanted && !entry->is_reset) replay.statements.push_back(entry->replay);
+        if (entry->parameter == identity_name && !entry->is_reset) replay.statements.push_back(entry->replay);
       }
     }
   }

@@ -59,7 +59,8 @@ class SessionState {
   StateVersion version() const { return version_; }
   // Nothing to replay for a backend that has caught up to APPLIED.
   bool caught_up(StateVersion applied) const { return applied == version_; }
-  Replay difference(StateVersion applied) const;
+  // BEFORE_BLOCK: without what the open block has changed so far: it will be opened there by block().
+  Replay difference(StateVersion applied, bool before_block = false) const;
 
   // The value of a parameter that this session set with a literal, or in its startup packet.
   std::optional<std::string_view> literal(std::string_view parameter) const;
@@ -69,6 +70,8 @@ class SessionState {
   // What rebuilds the open transaction block elsewhere: BEGIN, SETs and SAVEPOINTs that succeeded in it, in order.
   const std::vector<std::string>& block() const { return block_texts_; }
   bool block_is_repeatable() const { return block_repeatable_; }
+  const parser::TransactionModes& block_modes() const { return block_modes_; }
+  bool has_savepoint(std::string_view name) const;
 
  private:
   struct Entry {
@@ -86,7 +89,8 @@ class SessionState {
     parser::TransactionModes modes;
   };
 
-  const Entry* find(std::string_view parameter) const;
+  const Entry* find(std::string_view parameter) const { return find(entries_, parameter); }
+  static const Entry* find(const std::vector<Entry>& entries, std::string_view parameter);
   const std::string* startup_value(std::string_view parameter) const;
   void apply(const parser::SetChange& change);
   void apply_characteristics(const parser::TransactionModes& modes);

@@ -134,6 +134,30 @@ Effects effects(const parser::StatementFacts& facts, const Resolved& resolved) {
   return out;
 }
 
+bool counts_as_write(const parser::StatementFacts& facts, const Resolved& resolved) {
+  if (resolved.user_functions) return true;
+  return std::any_of(facts.statements.begin(), facts.statements.end(), [](const Statement& statement) {
+    if (statement.row_locks || statement.modifying_cte || statement.select_into) return true;
+    switch (statement.kind) {
+      case StatementKind::Unknown:
+      case StatementKind::TwoPhase:
+      case StatementKind::Insert:
+      case StatementKind::Update:
+      case StatementKind::Delete:
+      case StatementKind::Merge:
+      case StatementKind::Execute:
+      case StatementKind::Lock:
+      case StatementKind::Call:
+      case StatementKind::Do:
+      case StatementKind::Vacuum:
+      case StatementKind::Ddl:
+      case StatementKind::OtherWrite: return true;
+      case StatementKind::CopyOther: return !statement.written_relations.empty();
+      default: return false;
+    }
+  });
+}
+
 bool tag_may_change_catalog(std::string_view tag) {
   static constexpr std::array<std::string_view, 22> kQuiet = {
       "SELECT",  "INSERT",   "UPDATE",  "DELETE",    "MERGE",  "COPY",           "FETCH",   "MOVE",

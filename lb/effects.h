@@ -65,6 +65,10 @@ struct Effects {
 // FACTS must outlive the result's views. Allocates only where there are unverified names or named changes.
 Effects effects(const parser::StatementFacts& facts, const Resolved& resolved);
 
+// Whether a text writes, as disable_load_balance_on_write means it: data, the catalogue or row locks, or perhaps, by code
+// that is not known to be harmless. Changes of the session alone do not count.
+bool counts_as_write(const parser::StatementFacts& facts, const Resolved& resolved);
+
 // False if a command that ended with TAG ("INSERT 0 1", "SELECT 5", ...) changed nothing that is known in the
 // catalogue. For unclassified texts only: "SELECT 5" is also the tag of CREATE TABLE AS; that its table exists is
 // learnt later.

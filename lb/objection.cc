@@ -92,6 +92,7 @@ std::optional<Reason> objection_of_session(const SessionRouting& session) {
   if (session.listening) return Reason::Listening;
   if (!session.unverified_writes.empty()) return Reason::UnverifiedWrites;
   if (session.unverified_effects) return Reason::UnverifiedEffects;
+  if (session.reads_kept) return Reason::ReadsKept;
   if (session.serializable_default) return Reason::SerializableDefault;
   if (session.pinned) return Reason::Pinned;
   return std::nullopt;

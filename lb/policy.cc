@@ -91,6 +91,7 @@ Result<Policy> compile_policy(const PolicySettings& settings) {
   Policy policy;
   policy.load_balance_ = settings.load_balance_mode;
   policy.per_statement_ = settings.statement_level_load_balance;
+  policy.write_keeps_ = settings.write_keeps;
   policy.patterns_ = std::make_unique<Policy::Patterns>();
   Policy::Patterns& patterns = *policy.patterns_;
   std::string problems;
@@ -112,6 +113,8 @@ Result<Policy> compile_policy(const config::Config& config) {
   settings.load_balance_mode = config.load_balance_mode && config.backend_clustering_mode != "raw";
   settings.statement_level_load_balance = config.statement_level_load_balance;
   settings.ignore_leading_white_space = config.ignore_leading_white_space;
+  if (config.disable_load_balance_on_write == "trans_transaction") settings.write_keeps = WriteKeeps::Transactions;
+  if (config.disable_load_balance_on_write == "always" || config.disable_load_balance_on_write == "dml_adaptive_global") settings.write_keeps = WriteKeeps::Everything;
   settings.read_only_function_list = config.read_only_function_list;
   settings.write_function_list = config.write_function_list;
   settings.primary_routing_query_pattern_list = config.primary_routing_query_pattern_list;

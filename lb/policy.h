@@ -2,6 +2,7 @@
 // anchored at both ends whether or not they say ^ and $.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,11 +13,19 @@
 
 namespace weir::lb {
 
+// disable_load_balance_on_write: what a write keeps on the primary beside the transaction that it is in.
+enum class WriteKeeps : std::uint8_t {
+  Transaction,   // nothing else
+  Transactions,  // trans_transaction: later transactions that may write
+  Everything,    // always: all later reads
+};
+
 // The plain values that routing is configured by; names as in the configuration.
 struct PolicySettings {
   bool load_balance_mode = true;
   bool statement_level_load_balance = false;
   bool ignore_leading_white_space = true;
+  WriteKeeps write_keeps = WriteKeeps::Transaction;
   std::vector<std::string> read_only_function_list;
   std::vector<std::string> write_function_list;
   std::vector<std::string> primary_routing_query_pattern_list;
@@ -36,6 +45,7 @@ class Policy {
   bool load_balance() const { return load_balance_; }
   // A node is drawn for each exchange; else one is drawn for each session and kept while it is usable.
   bool per_statement() const { return per_statement_; }
+  WriteKeeps write_keeps() const { return write_keeps_; }
 
   // True if TEXT must go to the primary by primary_routing_query_pattern_list. TEXT counts with and without its blanks
   // and semicolons at the end (and at the start, with ignore_leading_white_space). Linear in the text's length; without
@@ -59,6 +69,7 @@ class Policy {
 
   bool load_balance_ = true;
   bool per_statement_ = false;
+  WriteKeeps write_keeps_ = WriteKeeps::Transaction;
   bool has_primary_patterns_ = false;
   bool has_function_lists_ = false;
   std::unique_ptr<Patterns> patterns_;

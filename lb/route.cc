@@ -31,6 +31,10 @@ bool plain_set(const SetChange& change) {
          !name.starts_with("transaction_") && !name.starts_with("default_transaction_");
 }
 
+bool is_read(StatementKind kind) {
+  return kind == StatementKind::Select || kind == StatementKind::CopyToQuery || kind == StatementKind::Show;
+}
+
 bool read_committed(TransactionModes::Isolation isolation) {
   return isolation == TransactionModes::Isolation::Unset || isolation == TransactionModes::Isolation::ReadCommitted;
 }
@@ -41,7 +45,9 @@ class Walk {
  public:
   enum class Block { None, Opening, Open };
 
-  Walk(const SessionRouting& session, Block block) : session_(session), block_(block) {}
+  // BLOCK is what is open or held when the exchange begins, with these modes.
+  Walk(const SessionRouting& session, Block block, const TransactionModes& modes) : session_(session), block_(block), modes_(modes) {}
+  Walk(const SessionRouting& session, Block block) : Walk(session, block, session.block_modes) {}
 
   // A read from now on may mean something else than its facts were resolved for.
   void state_has_changed() { state_changed_ = true; }
@@ -50,6 +56,8 @@ class Walk {
     if (statement.kind != StatementKind::Empty) only_empty_ = false;
     if (block_ == Block::Opening && statement.kind != StatementKind::SetTransaction &&
         statement.kind != StatementKind::Empty) {
+      // One that may write and does not begin with a read is likely to write next.
+      if (modes_.read_only != Tristate::Yes && !session_.block_held && !is_read(statement.kind)) return Reason::BeginReadWrite;
       if (const auto objection = open()) return objection;
     }
     if (item.primary_pattern) return Reason::PrimaryPattern;
@@ -71,7 +79,24 @@ class Walk {
   }
 
   // At the end of the exchange: a BEGIN that stands last must be judged too.
-  std::optional<Reason> finish() { return block_ == Block::Opening ? open() : std::nullopt; }
+  std::optional<Reason> finish() {
+    if (block_ != Block::Opening) return std::nullopt;
+    if (modes_.read_only != Tristate::Yes) return Reason::BeginReadWrite;
+    return open();
+  }
+
+  // The modes of the BEGIN are all known: may its block be on a standby?
+  std::optional<Reason> open() {
+    const bool explicit_level = modes_.isolation == TransactionModes::Isolation::ReadCommitted;
+    const bool usual = explicit_level || (read_committed(modes_.isolation) && !session_.unusual_isolation);
+    // A standby refuses to be told READ WRITE.
+    if (modes_.read_only == Tristate::No || !usual) return Reason::BeginReadWrite;
+    if (modes_.read_only == Tristate::Unset && session_.transactions_kept) return Reason::TransactionsKept;
+    if (const auto objection = objection_of_session(session_)) return objection;
+    block_ = Block::Open;
+    opened_ = true;
+    return std::nullopt;
+  }
 
   bool opened() const { return opened_; }
   bool only_empty() const { return only_empty_; }
@@ -98,18 +123,8 @@ class Walk {
       return std::nullopt;
     }
     const bool harmless = modes.read_only != Tristate::No && read_committed(modes.isolation);
+    if (harmless && modes.read_only == Tristate::Yes) modes_.read_only = Tristate::Yes;
     return harmless ? std::nullopt : std::optional(Reason::TransactionControl);
-  }
-
-  // The modes of the BEGIN are all known: may its block be on a standby?
-  std::optional<Reason> open() {
-    const bool explicit_level = modes_.isolation == TransactionModes::Isolation::ReadCommitted;
-    const bool usual = explicit_level || (read_committed(modes_.isolation) && !session_.unusual_isolation);
-    if (modes_.read_only != Tristate::Yes || !usual) return Reason::BeginReadWrite;
-    if (const auto objection = objection_of_session(session_)) return objection;
-    block_ = Block::Open;
-    opened_ = true;
-    return std::nullopt;
   }
 
   std::optional<Reason> read(const Statement& statement, const RouteItem& item) const {
@@ -126,7 +141,8 @@ class Walk {
     if (const auto objection = objection_of_session(session_)) return objection;
     const std::string_view name = statement.identifier;
     if (same_everywhere(name)) return std::nullopt;
-    if (block_ != Block::None && of_the_block(name)) return std::nullopt;
+    const bool read_only = modes_.read_only == Tristate::Yes || name != "transaction_read_only";
+    if (block_ != Block::None && read_only && of_the_block(name)) return std::nullopt;
     const auto& own = session_.session_parameters;
     const bool is_own = std::find(own.begin(), own.end(), name) != own.end();
     if (!is_own) return Reason::NodeSetting;
@@ -262,7 +278,7 @@ Target route_idle(std::span<const RouteItem> items, const SessionRouting& sessio
   if (const auto objection = objection_of_text(session)) return make_target(Scope::Primary, *objection);
   const Hint hint = find_hint(items);
   if (const auto objection = objection_of_hint(hint)) return make_target(Scope::Primary, *objection);
-  Walk walk(session, Walk::Block::None);
+  Walk walk(session, session.block_held ? Walk::Block::Opening : Walk::Block::None);
   if (const auto objection = walk_all(items, walk)) {
     return make_target(Scope::Primary, objection->reason, objection->cause);
   }
@@ -273,7 +289,7 @@ Target route_idle(std::span<const RouteItem> items, const SessionRouting& sessio
     return target;
   }
   if (walk.only_empty()) return make_target(Scope::AnyReadable, Reason::NothingToRun);
-  const Reason cause = walk.opened() ? Reason::BeginReadOnly : Reason::PlainRead;
+  const Reason cause = walk.opened() ? Reason::BeginBalanced : Reason::PlainRead;
   const bool standby = hint.kind == Hint::Kind::Standby;
   Target target = make_target(Scope::AnyReadable, standby ? Reason::HintStandby : cause, cause);
   target.prefer_standby = standby;
@@ -286,12 +302,18 @@ Target route(std::span<const RouteItem> items, const SessionRouting& session, co
   const bool in_block = session.transaction_status != 'I';
   const bool aborted = session.transaction_status == 'E';
   if (!items.empty() && !aborted && all_pool_show(items)) return make_target(Scope::Local, Reason::LocalCommand);
-  if (in_block && !session.block_on_standby) {
+  if (in_block && !session.block_on_standby && !session.block_held) {
     return make_target(Scope::SameNode, aborted ? Reason::AbortedBlock : Reason::InTransaction);
   }
   if (items.empty()) return make_target(in_block ? Scope::SameNode : Scope::Primary, Reason::NothingToRun);
   if (aborted) return route_aborted(items, session);
-  return in_block ? route_in_standby_block(items, session) : route_idle(items, session, policy);
+  return in_block && !session.block_held ? route_in_standby_block(items, session) : route_idle(items, session, policy);
+}
+
+bool may_hold(const Statement& begin, const SessionRouting& session, const Policy& policy) {
+  if (begin.kind != StatementKind::Begin || begin.opaque_effects || !begin.sets.empty()) return false;
+  if (!policy.load_balance() || session.transaction_status != 'I' || objection_of_text(session)) return false;
+  return !Walk(session, Walk::Block::Opening, begin.transaction).open();
 }
 
 }  // namespace weir::lb

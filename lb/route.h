@@ -19,13 +19,16 @@ struct RouteItem {
 };
 
 // Where the exchange goes. ITEMS in the order in which they run.
-// While a BEGIN is answered but not sent yet, no block is open anywhere: give its facts (and those of a SET TRANSACTION
-// held with it) as the first items and session.transaction_status 'I'.
+// While a BEGIN is answered but not sent yet (session.block_held) the exchange opens its block wherever it goes.
 //   Primary       all doubt; with reason BlockMoves the open block must first be moved there from its standby
-//   AnyReadable   every statement is a plain read, or the exchange opens a READ ONLY block with plain reads in it
+//   AnyReadable   every statement is a plain read, or the exchange opens a READ COMMITTED block with plain reads in it
 //   SameNode      a block is open: on the primary, or on a standby (then everything in the exchange may stay there)
 //   Node          a plain read that a hint sends to one node; if that is not usable, the primary
 //   Local         SHOW POOL_NODES and its kin alone
 Target route(std::span<const RouteItem> items, const SessionRouting& session, const Policy& policy);
+
+// Whether a lone BEGIN should be answered without a server, since the first statement of its block may be for a standby
+// (rule 10 of the session rules).
+bool may_hold(const parser::Statement& begin, const SessionRouting& session, const Policy& policy);
 
 }  // namespace weir::lb

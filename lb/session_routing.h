@@ -14,8 +14,15 @@ namespace weir::lb {
 struct SessionRouting {
   // 'I', 'T' or 'E' as the client was last told.
   char transaction_status = 'I';
-  // The open block runs wholly on a standby (it was opened READ ONLY and READ COMMITTED there).
+  // The open block is on a standby: READ COMMITTED, and only plain reads have run in it.
   bool block_on_standby = false;
+  // The block that the client has begun is open nowhere yet; what BEGIN and SET TRANSACTION have said of it.
+  bool block_held = false;
+  parser::TransactionModes block_modes;
+  // Something was written, and disable_load_balance_on_write keeps on the primary since: transactions that may write, or
+  // all reads.
+  bool transactions_kept = false;
+  bool reads_kept = false;
   // A block opened by a plain BEGIN would not be READ COMMITTED READ WRITE for certain (default_transaction_*,
   // SET SESSION CHARACTERISTICS, options).
   bool unusual_isolation = false;

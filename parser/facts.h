@@ -133,7 +133,8 @@ struct Statement {
   TransactionModes transaction; // Begin, SetTransaction, Commit/Rollback (chain)
   std::string
       identifier; // savepoint, gid, prepared statement, cursor or channel as the grammar folds it;
-                  // setting of SHOW, SET, RESET in lower case; what DISCARD discards
+                  // setting of SHOW, SET, RESET in lower case; what DISCARD discards; "start
+                  // transaction" of a Begin that was written so
   std::vector<SetChange> sets; // Set, Reset, and literal set_config(…) calls of a Select
 };
 

@@ -15,8 +15,10 @@ void read_transaction(const PgQuery__TransactionStmt& transaction, Statement& ou
   out.transaction.chain = transaction.chain != 0;
   read_modes(transaction.n_options, transaction.options, out.transaction);
   switch (transaction.kind) {
-  case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_BEGIN:
   case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_START:
+    out.identifier = "start transaction"; // its tag is another one
+    [[fallthrough]];
+  case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_BEGIN:
     out.kind = StatementKind::Begin;
     break;
   case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_COMMIT:

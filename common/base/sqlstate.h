@@ -13,6 +13,7 @@ inline constexpr std::string_view kInvalidParameterValue = "22023";
 inline constexpr std::string_view kActiveSqlTransaction = "25001";
 inline constexpr std::string_view kReadOnlyTransaction = "25006";
 inline constexpr std::string_view kInFailedTransaction = "25P02";
+inline constexpr std::string_view kInvalidSavepoint = "3B001";
 inline constexpr std::string_view kInvalidSqlStatementName = "26000";
 inline constexpr std::string_view kInvalidAuthorization = "28000";
 inline constexpr std::string_view kInvalidPassword = "28P01";

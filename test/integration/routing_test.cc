@@ -106,9 +106,9 @@ TEST_F(RoutingTest, a_session_reads_one_standby_and_sessions_spread) {
   EXPECT_GE(sessions[2], 5);
 }
 
-TEST_F(RoutingTest, read_write_transactions_belong_to_the_primary) {
+TEST_F(RoutingTest, transactions_of_other_kinds_belong_to_the_primary) {
   for (const char* begin :
-       {"BEGIN", "START TRANSACTION", "BEGIN READ WRITE", "BEGIN ISOLATION LEVEL REPEATABLE READ",
+       {"BEGIN READ WRITE", "BEGIN ISOLATION LEVEL REPEATABLE READ",
         "BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY"}) {
     SCOPED_TRACE(begin);
     client_.must(begin);
@@ -333,7 +333,7 @@ TEST_F(RoutingTest, prepared_statements_follow_the_session) {
     const auto nodes = weir_.nodes_of("prepared get");
     return !nodes.empty() && nodes.back() > 0;
   }));
-  client_.must("BEGIN");
+  client_.must("BEGIN READ WRITE");
   EXPECT_EQ(client_.exec_prepared("get", {"4"}).value(), "row 4");
   EXPECT_EQ(weir_.nodes_of("prepared get").back(), 0);
   client_.must("COMMIT");

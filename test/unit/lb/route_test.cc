@@ -227,7 +227,8 @@ TEST(Route, NoSecondStatementMakesAReadOfAWrite) {
     for (const auto& [second, second_kind] : kKinds) {
       for (const char* joint : {";", "|"}) {
         const Target target = route_one("-", first + joint + second);
-        if (is_read(first_kind) && is_read(second_kind)) {
+        const bool block = first_kind == StatementKind::Begin && is_read(second_kind) && second_kind != StatementKind::Empty;
+        if (block || (is_read(first_kind) && is_read(second_kind))) {
           EXPECT_EQ(target.scope, Scope::AnyReadable) << first << joint << second;
         } else if (target.scope != Scope::Local) {
           EXPECT_EQ(target.scope, Scope::Primary) << first << joint << second;
@@ -270,11 +271,30 @@ TEST(Route, FewKindsStayInABlockOnAStandby) {
 
 TEST(Route, StickyReasonsKeepReadsOnThePrimaryInEveryForm) {
   for (const char* word : {"temp", "opaque", "cursor", "listening", "strings", "encoding", "replication", "writes",
-                           "effects", "pinned", "off", "serializable"}) {
+                           "effects", "pinned", "off", "serializable", "readskept"}) {
     for (const char* exchange : {"select", "copyq", "show:server_version", "select; select", "select | select",
                                  "begin:ro,rc", "begin:ro,rc; select", "<standby> select", "<node=1> select"}) {
       EXPECT_EQ(route_one(word, exchange).scope, Scope::Primary) << word << ": " << exchange;
     }
+  }
+}
+
+TEST(Route, OnlyBlocksThatAStandbyCouldGetAreHeld) {
+  struct Row {
+    const char* session;
+    const char* statement;
+    bool held;
+  };
+  for (const Row& row : {Row{"-", "begin", true}, Row{"-", "begin:ro", true}, Row{"-", "begin:rc", true}, Row{"-", "begin:deferrable", true},
+                         Row{"-", "begin:rw", false}, Row{"-", "begin:rr", false}, Row{"-", "begin:ser", false}, Row{"-", "begin:opaque", false},
+                         Row{"-", "select", false}, Row{"-", "commit", false}, Row{"off", "begin", false}, Row{"unusual", "begin", false},
+                         Row{"unusual", "begin:rc", true}, Row{"serializable", "begin:rc", false}, Row{"temp", "begin", false}, Row{"opaque", "begin:ro", false},
+                         Row{"cursor", "begin", false}, Row{"listening", "begin", false}, Row{"strings", "begin", false}, Row{"encoding", "begin", false},
+                         Row{"replication", "begin", false}, Row{"writes", "begin", false}, Row{"T", "begin", false}, Row{"E", "begin", false},
+                         Row{"kept", "begin", false}, Row{"kept", "begin:ro", true}, Row{"readskept", "begin:ro", false}}) {
+    const Case one = parse_case(row.session, row.statement);
+    const Policy policy = std::move(compile_policy(one.settings)).value();
+    EXPECT_EQ(may_hold(one.texts[0].facts.statements[0], one.session, policy), row.held) << row.session << ": " << row.statement;
   }
 }
 

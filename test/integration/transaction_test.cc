@@ -1,0 +1,208 @@
+// Transactions: where they run, how they move to the primary, and that nobody can tell.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "test/support/pgweir.h"
+#include "test/support/raw_client.h"
+
+namespace weir::test {
+namespace {
+
+using namespace msg;
+
+const std::string kRead = "SELECT v FROM plain WHERE id = 1";
+
+class TransactionTest : public testing::Test {
+protected:
+  // Direct and through pgweir, the same answers.
+  void same(const std::vector<std::string>& texts, const std::string& options = "") {
+    Connection direct(cluster_.conninfo(0) + options);
+    Connection through(weir_.conninfo() + options);
+    ASSERT_TRUE(direct.ok() && through.ok()) << direct.error() << through.error();
+    for (const std::string& text : texts) {
+      const auto wanted = direct.exec_all(text);
+      const auto got = through.exec_all(text);
+      ASSERT_EQ(got.size(), wanted.size()) << text;
+      for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i].text(), wanted[i].text()) << text;
+      EXPECT_EQ(through.transaction(), direct.transaction()) << text;
+    }
+  }
+  void SetUp() override { ASSERT_TRUE(weir_.reaches_standby(client_, kRead)); }
+
+  const Cluster& cluster_ = Cluster::shared();
+  Pgweir weir_{cluster_};
+  Connection client_{weir_.conninfo()};
+};
+
+TEST_F(TransactionTest, reads_before_the_first_write_run_on_a_standby) {
+  for (const char* begin : {"BEGIN", "START TRANSACTION", "BEGIN ISOLATION LEVEL READ COMMITTED"}) {
+    SCOPED_TRACE(begin);
+    client_.must(begin);
+    EXPECT_EQ(client_.transaction(), 'T');
+    const int node = weir_.node_of(client_, kRead);
+    EXPECT_GT(node, 0);
+    EXPECT_EQ(weir_.node_of(client_, kRead), node);
+    client_.must("INSERT INTO written(v) VALUES ('moved')");
+    EXPECT_EQ(client_.transaction(), 'T');
+    EXPECT_EQ(weir_.node_of(client_, "SELECT count(*) > 0 FROM written WHERE v = 'moved'"), 0);
+    EXPECT_EQ(client_.value("SELECT count(*) > 0 FROM written WHERE v = 'moved'"), "t");
+    client_.must("ROLLBACK");
+    EXPECT_EQ(client_.transaction(), 'I');
+    EXPECT_GT(weir_.node_of(client_, kRead), 0);
+  }
+}
+
+TEST_F(TransactionTest, the_first_write_goes_to_the_primary_alone) {
+  client_.must("BEGIN");
+  client_.must("INSERT INTO written(v) VALUES ('first')");
+  EXPECT_EQ(weir_.node_of(client_, kRead), 0);
+  client_.must("COMMIT");
+}
+
+TEST_F(TransactionTest, settings_and_savepoints_move_too) {
+  same({"BEGIN", kRead, "SET LOCAL work_mem = '3MB'", "SAVEPOINT a", "SET application_name = 'moved'", kRead, "SAVEPOINT b", kRead,
+        "INSERT INTO written(v) VALUES ('x')", "SHOW work_mem", "SHOW application_name", "ROLLBACK TO b", "SELECT count(*) FROM written WHERE v = 'x'",
+        "ROLLBACK TO a", "SHOW application_name", "SHOW work_mem", "RELEASE a", "COMMIT", "SHOW application_name", "SHOW work_mem"});
+}
+
+TEST_F(TransactionTest, everything_else_in_a_block) {
+  same({"BEGIN", "COMMIT"});
+  same({"BEGIN", "ROLLBACK"});
+  same({"START TRANSACTION", "END"});
+  same({"BEGIN", "COMMIT AND CHAIN", "SHOW transaction_read_only", "ROLLBACK AND CHAIN", kRead, "COMMIT"});
+  same({"BEGIN READ ONLY", "COMMIT AND CHAIN", "SHOW transaction_read_only", "INSERT INTO written(v) VALUES ('never')", "ROLLBACK"});
+  same({"BEGIN", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "SHOW transaction_isolation", kRead, "COMMIT"});
+  same({"BEGIN", "SET TRANSACTION READ ONLY", "SHOW transaction_read_only", kRead, "DELETE FROM written", "ROLLBACK"});
+  same({"BEGIN", kRead, "SHOW transaction_read_only", "SHOW transaction_isolation", "COMMIT"});
+  same({"BEGIN", "BEGIN", "COMMIT", "COMMIT"});
+  same({"BEGIN", kRead, "BEGIN", "COMMIT"});
+  same({"BEGIN", kRead, "SELECT 1/0", kRead, "ROLLBACK", kRead});
+  same({"BEGIN", kRead, "SAVEPOINT s", "SELECT 1/0", "ROLLBACK TO s", kRead, "INSERT INTO written(v) VALUES ('y')", "ROLLBACK"});
+  same({"BEGIN", "SELECT nosuch FROM plain", "SELECT 1", "COMMIT", kRead});
+  same({"BEGIN", kRead, "SELECT * FROM nosuch", "SELECT 1", "COMMIT", kRead});
+  same({"BEGIN", kRead, "no SQL at all", "ROLLBACK"});
+  same({"BEGIN", kRead, "DECLARE c CURSOR FOR SELECT id FROM plain ORDER BY id", "FETCH 2 FROM c", kRead, "COMMIT"});
+  same({"BEGIN", kRead, "SELECT v FROM plain WHERE id = 2 FOR KEY SHARE", "COMMIT"});
+  same({"BEGIN", kRead, "LOCK TABLE written IN ACCESS SHARE MODE", "COMMIT"});
+  same({"BEGIN", kRead, "CREATE TEMP TABLE mine AS SELECT 1 AS x", "SELECT x FROM mine", "ROLLBACK", "SELECT x FROM mine"});
+  same({"BEGIN", kRead, "PREPARE p AS SELECT 7", "EXECUTE p", "COMMIT", "EXECUTE p", "DEALLOCATE p"});
+  same({"BEGIN; " + kRead + "; COMMIT", kRead});
+  same({"BEGIN; " + kRead, "INSERT INTO written(v) VALUES ('z')", "SELECT count(*) FROM written WHERE v = 'z'", "ROLLBACK"});
+  same({"BEGIN", kRead + "; INSERT INTO written(v) VALUES ('z'); SELECT count(*) FROM written WHERE v = 'z'", "ROLLBACK"});
+  same({"BEGIN", "", kRead, "", "COMMIT"});
+  same({"BEGIN", "SELECT pg_is_in_recovery()", "COMMIT"});
+  same({"BEGIN", kRead, "SELECT now() = transaction_timestamp(), now() <= clock_timestamp()", "COMMIT"});
+  same({"BEGIN", kRead, "SET TRANSACTION READ WRITE", "ROLLBACK"});
+  same({"BEGIN", kRead, "SET LOCAL timezone TO DEFAULT", "SHOW timezone", "INSERT INTO written(v) VALUES ('t')", "SHOW timezone", "ROLLBACK"},
+       " options='-c timezone=Asia/Tokyo'");
+  same({"COMMIT", "ROLLBACK", "BEGIN", "SAVEPOINT a", "RELEASE a", "COMMIT", "SAVEPOINT a"});
+}
+
+// BEGIN in the extended protocol, alone and with others, named and unnamed.
+TEST_F(TransactionTest, extended_protocol) {
+  const auto run = [](std::string_view name) { return msg::bind("", name) + execute(""); };
+  const std::string begin = parse("", "BEGIN") + run("");
+  const std::string read = parse("", kRead) + run("");
+  const std::string write = parse("", "INSERT INTO written(v) VALUES ('extended')") + run("");
+  const std::string commit = parse("", "COMMIT") + run("");
+  const std::vector<std::string> batches = {
+      begin + sync(), read + sync(), commit + sync(),
+      begin + sync(), commit + sync(),
+      begin + read + sync(), write + sync(), read + sync(), parse("", "ROLLBACK") + run("") + sync(),
+      parse("b", "BEGIN") + describe('S', "b") + sync(), bind("", "b") + describe('P', "") + execute("") + sync(), read + sync(), commit + sync(),
+      run("b") + sync(), write + sync(), parse("", "ROLLBACK") + run("") + sync(),
+      parse("b", "BEGIN") + sync(),  // exists
+      parse("c", "COMMIT") + run("b") + run("c") + sync(), run("b") + sync(), run("c") + sync(),
+      begin + commit + begin + commit + sync(),
+      begin + sync(), execute("") + sync(), parse("", "ROLLBACK") + run("") + sync(),
+      begin + sync(), parse("s", kRead) + describe('S', "s") + sync(), run("s") + sync(), close('S', "s") + sync(), commit + sync(),
+      begin + sync(), query("SELECT 1"), query("COMMIT"),
+      close('S', "b") + parse("b", "BEGIN READ ONLY") + run("b") + sync(), write + sync(), read + sync(), commit + sync(),
+      begin + flush() + sync(), commit + sync(),
+      begin + sync() + read + sync() + write + sync() + parse("", "ROLLBACK") + run("") + sync(),
+  };
+  RawClient direct(cluster_.port(0));
+  RawClient through(weir_.port());
+  direct.login();
+  through.login();
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    direct.send(batches[i]);
+    through.send(batches[i]);
+    const std::size_t syncs = i + 1 == batches.size() ? 4 : 1;
+    for (std::size_t n = 0; n < syncs; ++n) EXPECT_EQ(outline(through.read_to_ready()), outline(direct.read_to_ready())) << "batch " << i << ", answer " << n;
+  }
+}
+
+// A standby that refuses something in a block is not the client's business.
+TEST_F(TransactionTest, a_refusal_moves_the_block) {
+  Connection ddl(cluster_.conninfo(0));
+  ddl.must("CREATE OR REPLACE FUNCTION f_hidden_write() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO written(v) VALUES ('hidden'); RETURN 1; END $$");
+  Pgweir weir(cluster_, {{"read_only_function_list", "'f_hidden_write'"}});
+  Connection client(weir.conninfo());
+  ASSERT_TRUE(weir.reaches_standby(client, kRead));
+  EXPECT_TRUE(wait_until([&] { return client.value("SELECT f_hidden_write()") == "1" && weir.logged("refused a read with 25006"); }));
+  client.must("BEGIN");
+  EXPECT_GT(weir.node_of(client, kRead), 0);
+  EXPECT_EQ(client.value("SELECT f_hidden_write()"), "1");
+  EXPECT_EQ(client.transaction(), 'T');
+  EXPECT_EQ(weir.node_of(client, kRead), 0);
+  client.must("ROLLBACK");
+  ddl.must("DROP FUNCTION f_hidden_write()");
+}
+
+TEST_F(TransactionTest, disable_load_balance_on_write) {
+  {
+    Pgweir weir(cluster_, {{"disable_load_balance_on_write", "'trans_transaction'"}});
+    Connection client(weir.conninfo());
+    ASSERT_TRUE(weir.reaches_standby(client, kRead));
+    client.must("BEGIN");
+    EXPECT_GT(weir.node_of(client, kRead), 0);
+    client.must("INSERT INTO written(v) VALUES ('kept')");
+    client.must("COMMIT");
+    client.must("BEGIN");
+    EXPECT_EQ(weir.node_of(client, kRead), 0);
+    client.must("COMMIT");
+    EXPECT_GT(weir.node_of(client, kRead), 0);
+  }
+  Pgweir weir(cluster_, {{"disable_load_balance_on_write", "'always'"}});
+  Connection client(weir.conninfo());
+  ASSERT_TRUE(weir.reaches_standby(client, kRead));
+  client.must("INSERT INTO written(v) VALUES ('kept')");
+  EXPECT_EQ(weir.node_of(client, kRead), 0);
+  Connection other(weir.conninfo());
+  EXPECT_GT(weir.node_of(other, kRead), 0);
+}
+
+// The standby of an open block is lost: while the client is idle, and under a read.
+TEST(transaction, a_lost_standby_does_not_fail_the_block) {
+  Cluster cluster;
+  Pgweir weir(cluster);
+  for (const bool idle : {true, false}) {
+    Connection client(weir.conninfo());
+    ASSERT_TRUE(weir.reaches_standby(client, kRead));
+    client.must("BEGIN");
+    client.must("SET LOCAL work_mem = '3MB'");
+    const int node = weir.node_of(client, kRead);
+    ASSERT_GT(node, 0);
+    if (idle) {
+      cluster.kill_hard(node);
+    } else {
+      cluster.freeze(node);
+    }
+    EXPECT_EQ(client.value(kRead), "row 1") << (idle ? "killed" : "frozen");
+    EXPECT_EQ(client.transaction(), 'T');
+    EXPECT_EQ(client.value("SHOW work_mem"), "3MB");
+    client.must("INSERT INTO written(v) VALUES ('survived')");
+    client.must("COMMIT");
+    if (idle) {
+      cluster.start(node);
+    } else {
+      cluster.thaw(node);
+    }
+    EXPECT_TRUE(wait_until([&] { return weir.reaches_standby(client, kRead); }));
+  }
+}
+
+} // namespace
+} // namespace weir::test
