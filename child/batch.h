@@ -20,6 +20,7 @@ struct BatchItem {
   PreparedPtr statement;     // Parse: the new one; Bind, Describe, Execute: the one meant, if known
   FactsPtr facts;            // Query
   bool of_statement = false;  // Describe and Close: a statement, not a portal
+  std::string_view statement_name = {};  // Parse, Bind, Describe and Close of a statement; valid as `name` is
 };
 
 struct Batch {

@@ -27,7 +27,9 @@ constexpr std::size_t kMaxStartupSets = 256;
 bool is_fixed(std::string_view name) {
   static constexpr std::string_view kFixed[] = {"ignore_system_indexes", "post_auth_delay", "jit_debugging_support",
                                                 "jit_profiling_support", "log_connections", "log_disconnections",
-                                                "session_preload_libraries", "local_preload_libraries"};
+                                                "session_preload_libraries", "local_preload_libraries",
+                                                // RESET and DISCARD bring its rights back in ways that only a server knows.
+                                                "role"};
   return std::find(std::begin(kFixed), std::end(kFixed), name) != std::end(kFixed);
 }
 
@@ -159,7 +161,29 @@ void ClientLogin::on_startup(const wire::StartupMessage& startup) {
   proceed();
 }
 
+// As in a server, what the packet says by name wins over the switches in "options".
+bool ClientLogin::read_options(const wire::StartupMessage& startup) {
+  for (const auto& [raw_name, value] : startup.params) {
+    if (raw_name != "options") continue;
+    const auto options = wire::parse_options(value);
+    if (!options) {
+      fail(options.error());
+      return false;
+    }
+    for (const auto& [option, setting] : *options) {
+      const std::string name = lower(option);
+      if (name == "session_authorization") {
+        identity_.key.fixed.emplace_back(name, setting);  // the server knows who may
+      } else if (!add_parameter(name, setting)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 bool ClientLogin::read_parameters(const wire::StartupMessage& startup) {
+  if (!read_options(startup)) return false;
   for (const auto& [raw_name, value] : startup.params) {
     const std::string name = lower(raw_name);
     // The server knows these four in small letters only.
@@ -170,14 +194,7 @@ bool ClientLogin::read_parameters(const wire::StartupMessage& startup) {
     } else if (raw_name == "replication") {
       if (!read_replication(value)) return false;
     } else if (raw_name == "options") {
-      const auto options = wire::parse_options(value);
-      if (!options) {
-        fail(options.error());
-        return false;
-      }
-      for (const auto& [option, setting] : *options) {
-        if (!add_parameter(lower(option), setting)) return false;
-      }
+      continue;
     } else if (!add_parameter(name, value)) {
       return false;
     }
@@ -251,8 +268,8 @@ void ClientLogin::proceed() {
   if (!info_->ready() && backend_ == nullptr && info_->method == auth::AskedMethod::Unknown) return open_backend(false);
   if (!authenticated_) return begin_authentication(info_->method);
   if (verify_on_server_) return open_backend(true);
-  if (!info_->ready() && backend_ == nullptr) return open_backend(false);
-  if (!info_->defaults_known && backend_ != nullptr && !identity_.is_replication()) return ask_defaults();
+  if ((!info_->ready() || !identity_.key.fixed.empty()) && backend_ == nullptr) return open_backend(false);
+  if (!info_->defaults_known && backend_ != nullptr && identity_.key.fixed.empty() && !identity_.is_replication()) return ask_defaults();
   if (!startup_checked_ && !identity_.is_replication()) return check_startup_set();
   welcome();
 }
@@ -452,7 +469,7 @@ void ClientLogin::welcome() {
   }
   const auto application = std::find_if(parameters_.begin(), parameters_.end(), [](const auto& p) { return p.first == "application_name"; });
   if (application != parameters_.end()) reported_.emplace_back("application_name", application->second);
-  if (identity_.is_replication() && backend_ != nullptr) {
+  if ((identity_.is_replication() || !identity_.key.fixed.empty()) && backend_ != nullptr) {
     // Such a connection has parameters of its own, and a walsender reports other ones than a session without a database.
     reported_.assign(backend_->parameters.begin(), backend_->parameters.end());
   }

@@ -35,6 +35,7 @@ class ClientLogin final : private BackendWaiter, private BackendUser {
   std::size_t take_password(Bytes bytes);
   void on_startup(const wire::StartupMessage& startup);
   bool read_replication(std::string_view value);
+  bool read_options(const wire::StartupMessage& startup);
   bool read_parameters(const wire::StartupMessage& startup);
   bool add_parameter(std::string_view name, std::string_view value);
   bool admit();

@@ -213,7 +213,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // --- sending (session_send.cc)
   void send_batch(Backend& backend, Bytes bytes);
   std::string injected_parses(Backend& backend);
+  bool is_stale(const Backend& backend, const BatchItem& item) const;
   void note_sent(const BatchItem& item);
+  void note_startup_taken_back();
   void log_statement(const Backend& backend, Bytes bytes) const;
   bool is_select() const;
 
@@ -229,6 +231,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void on_statement_done(Bytes message, char tag);
   void completed(const parser::Statement& statement);
   static bool changes_state(const parser::Statement& statement);
+  static bool takes_snapshot(const parser::Statement& statement);
   bool note_parameter(const Backend& backend, std::string_view name, std::string_view value);
   void tell_parameter(const Backend& backend, std::string_view name, std::string_view value);
   void settle(Backend& backend);
@@ -340,7 +343,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   ParameterList told_;           // what the client was told beyond the pair's common parameters
   std::uint64_t generation_ = 0;
   Fears before_;
-  bool own_startup_ = false;     // our connections have the client's startup parameters in their startup packet
+  bool startup_in_doubt_ = false;  // what is under way may take startup values back, and they are not set again yet
   bool sql_prepared_ = false;    // SQL's PREPARE was used: only that connection has the statement
   bool session_locks_ = false;
   bool hold_cursor_ = false;

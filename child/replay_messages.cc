@@ -62,6 +62,7 @@ ReplayMessages replay_messages(const Replay& replay) {
   }
   for (const std::string& statement : replay.statements) run(messages.bytes, statement);
   if (messages.bytes.size() > before) {
+    wire::encode_close(messages.bytes, 'S', "");  // nothing of this is the client's to run
     wire::encode_sync(messages.bytes);
     ++messages.ready;
   }
@@ -72,6 +73,7 @@ std::string restore_messages(const SessionState::Parameters& parameters, const S
   std::string out;
   restore(out, parameters, false);
   restore(out, local, true);
+  wire::encode_close(out, 'S', "");
   wire::encode_sync(out);
   return out;
 }

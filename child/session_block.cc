@@ -206,6 +206,7 @@ bool ClientSession::open_block(Backend& backend) {
     }
     held_ = HeldBlock::None;
     routing_.block_held = false;
+    raw->applied = state_of_session_.version();
     block_node_ = raw->node();
     routing_.block_on_standby = standby;
     abandon_standby_block();
@@ -228,6 +229,7 @@ bool ClientSession::move_block(Backend& primary) {
 void ClientSession::abandon_standby_block() {
   for (auto& backend : set_) {
     if (backend->node() == block_node_ || backend->status == 'I') continue;
+    backend->applied = state_of_session_.block_version();  // what the block has changed there is undone
     std::string rollback;
     wire::encode_query(rollback, "ROLLBACK");
     start_internal(*backend, std::move(rollback), 1, [this](InternalResult& result) {

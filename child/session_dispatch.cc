@@ -59,7 +59,8 @@ void ClientSession::resolve_items(Bytes bytes) {
         // Checked as a whole when it was collected; an oversize one shows its two names only.
         ByteReader reader(body);
         item.name = reader.cstring();
-        item.statement = earlier_statement(reader.cstring());
+        item.statement_name = reader.cstring();
+        item.statement = earlier_statement(item.statement_name);
         break;
       }
       case Sent::DescribeStatement:
@@ -67,6 +68,7 @@ void ClientSession::resolve_items(Bytes bytes) {
         ByteReader reader(body.subspan(1));
         item.name = reader.cstring();
         if (item.of_statement) item.statement = earlier_statement(item.name);
+        if (item.of_statement) item.statement_name = item.name;
         break;
       }
       case Sent::DescribePortal: {
@@ -81,7 +83,7 @@ void ClientSession::resolve_items(Bytes bytes) {
         item.statement = earlier_portal(item.name);
         break;
       }
-      case Sent::Parse: item.name = item.statement->name; break;
+      case Sent::Parse: item.name = item.statement_name = item.statement->name; break;
       default: break;
     }
   }
@@ -223,7 +225,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   if (in_flight) {
     // Nothing is known yet of what the exchange under way will change. On the primary everything may follow; a standby's
     // answer is awaited, since it may have to be run again.
-    const bool follows = active_ != nullptr && active_->node() == worker_.nodes().primary && !block_on_standby() && !needs_own_round();
+    const bool follows = !startup_in_doubt_ && active_ != nullptr && active_->node() == worker_.nodes().primary && !block_on_standby() && !needs_own_round();
     if (!follows) return await_replies();
     batch_.node = active_->node();
   } else if (tracker_.unsynced() && active_ != nullptr) {
@@ -313,7 +315,7 @@ ClientSession::Dispatch ClientSession::leave_unsynced() {
 // A RESET of a startup parameter, and something behind it in the same batch or string: nothing can be set between them, so
 // the server has to know the value itself.
 bool ClientSession::takes_back_startup_midway() const {
-  if (own_startup_ || status_ != 'I' || state_of_session_.startup_parameters().empty()) return false;
+  if (status_ != 'I' || state_of_session_.startup_parameters().empty()) return false;
   bool taken_back = false;
   for (const BatchItem& item : batch_.items) {
     if (item.what != Sent::Query && item.what != Sent::Execute) continue;
@@ -332,7 +334,7 @@ bool ClientSession::takes_back_startup_midway() const {
 // has are given back, unless there is something on them that would be lost.
 void ClientSession::use_startup_packet() {
   if (!unreplayable().empty() || sql_prepared_) return;
-  own_startup_ = true;
+  state_of_session_.startup_is_in_packets();
   auto& fixed = identity_.key.fixed;
   const auto& startup = state_of_session_.startup_parameters();
   fixed.insert(fixed.end(), startup.begin(), startup.end());

@@ -72,7 +72,9 @@ void ClientSession::refresh_routing() {
   context.database = identity_.database;
   context.search_path_known = info_ != nullptr && info_->defaults_known;
   if (context.search_path_known) context.search_path = info_->search_path;
-  if (state_of_session_.has_changed("search_path") || state_of_session_.has_changed("role") || state_of_session_.has_changed("session_authorization")) {
+  const auto& fixed = identity_.key.fixed;
+  const bool other_role = std::any_of(fixed.begin(), fixed.end(), [](const auto& p) { return p.first == "role" || p.first == "session_authorization"; });
+  if (other_role || state_of_session_.has_changed("search_path") || state_of_session_.has_changed("role") || state_of_session_.has_changed("session_authorization")) {
     context.search_path_known = false;
     context.search_path.clear();
   }

@@ -18,16 +18,18 @@ bool ClientSession::prepare(Backend& backend) {
   if (internal_ != nullptr) return false;
   if (backend.status != 'I') return true;
   ReplayMessages messages;
-  const StateVersion version = state_of_session_.version();
-  if (!state_of_session_.caught_up(backend.applied)) {
-    messages = replay_messages(state_of_session_.difference(backend.applied, held_ == HeldBlock::Held || block_node_ >= 0));
+  // A block that will be opened there brings along what it has changed itself.
+  const bool before_block = held_ == HeldBlock::Held || block_node_ >= 0;
+  const StateVersion version = before_block ? state_of_session_.block_version() : state_of_session_.version();
+  if (backend.applied != version) {
+    messages = replay_messages(state_of_session_.difference(backend.applied, before_block));
     if (messages.ready == 0) backend.applied = version;
   }
   // SQL's EXECUTE and DEALLOCATE may name what the protocol has prepared on another node.
   if (!names_.empty()) add_named_statements(backend, messages);
   if (messages.ready == 0) return true;
   if (messages.discards) backend.prepared.clear();
-  backend.prepared.erase(std::string());
+  backend.prepared.erase(std::string());  // the messages close it
   Backend* raw = &backend;
   start_internal(backend, std::move(messages.bytes), messages.ready, [this, raw, version](InternalResult& result) {
     if (result.lost) {

@@ -232,6 +232,7 @@ void ClientSession::on_statement_done(Bytes message, char tag) {
                                            : completion == "DISCARD ALL" ? discard_all()
                                                                            : statements.front();
       if (unknown && lb::tag_may_change_catalog(completion)) catalog_changed_ = true;
+      if (takes_snapshot(statement)) state_of_session_.on_query();
       if (changes_state(statement)) {
         state_of_session_.on_completed(statement, completion);
         completed(statement);
@@ -275,11 +276,18 @@ void ClientSession::completed(const parser::Statement& statement) {
     case StatementKind::CloseCursor:
       if (statement.all && status_ == 'I') routing_.open_cursor = hold_cursor_ = false;
       break;
+    case StatementKind::Listen: routing_.listening = true; break;  // also behind an UNLISTEN in the same string
     case StatementKind::Unlisten:
       if (statement.all) routing_.listening = false;
       break;
     default: break;
   }
+}
+
+// For the rules of SET TRANSACTION.
+bool ClientSession::takes_snapshot(const parser::Statement& statement) {
+  using parser::StatementKind;
+  return statement.kind == StatementKind::Select || statement.kind == StatementKind::CopyToQuery;
 }
 
 bool ClientSession::changes_state(const parser::Statement& statement) {
@@ -335,6 +343,7 @@ void ClientSession::restore_startup(Backend& backend) {
     if (result.lost) return fail(make_fatal(sqlstate::kConnectionFailure, "the connection to the server was lost"));
     if (result.error) log::print(log::Level::Warning, log_context(), "the startup parameters could not be set again: {}", result.error->one_line());
     state_of_session_.startup_restored();
+    raw->prepared.erase(std::string());
     for (const auto& [name, value] : result.parameters) tell_parameter(*raw, name, value);
     ready_status_ = result.status;
     std::string ready;
@@ -379,6 +388,7 @@ void ClientSession::settle(Backend& backend) {
   retries_ = 0;
   last_fatal_ = Error{};
   if (tracker_.idle()) {
+    startup_in_doubt_ = false;
     active_at_ = worker_.loop().now();
     set_state(ClientState::Idle);
     finish_retained();

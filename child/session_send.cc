@@ -18,6 +18,13 @@ std::string ClientSession::injected_parses(Backend& backend) {
   std::string out;
   std::vector<std::string_view> done;
   for (const BatchItem& item : batch_.items) {
+    if (is_stale(backend, item)) {
+      wire::encode_close(out, 'S', item.statement_name);
+      tracker_.sent(Sent::Close, true);
+      names_.close_sent(std::string(item.statement_name), true);
+      backend.prepared.erase(std::string(item.statement_name));
+      continue;
+    }
     const bool uses = (item.what == Sent::Bind || item.what == Sent::DescribeStatement) && item.statement != nullptr;
     // A Parse of a name that exists elsewhere only must fail as it would there (42P05).
     const bool again = item.what == Sent::Parse && !item.statement->name.empty();
@@ -46,6 +53,15 @@ std::string ClientSession::injected_parses(Backend& backend) {
     names_.parse_sent(statement, true);
   }
   return out;
+}
+
+// The session has no such statement any more, but this server does: it was forgotten on another one.
+bool ClientSession::is_stale(const Backend& backend, const BatchItem& item) const {
+  const bool names = item.what == Sent::Parse || item.what == Sent::Bind || item.what == Sent::DescribeStatement || (item.what == Sent::Close && item.of_statement);
+  if (!names || backend.prepared.find(item.statement_name) == backend.prepared.end()) return false;
+  if (item.what == Sent::Parse) return !item.name.empty() && names_.find(item.name) == nullptr;
+  if (item.statement != nullptr) return false;
+  return !names_.is_pending(item.statement_name);
 }
 
 void ClientSession::note_sent(const BatchItem& item) {
@@ -85,6 +101,7 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   if (!batch_.retried) apply_effects();
   const bool by_name = batch_.kind == Batch::Kind::Extended;
   const std::string injected = by_name && !tracker_.skipping() ? injected_parses(backend) : std::string();
+  note_startup_taken_back();
   for (const BatchItem& item : batch_.items) note_sent(item);
   if (batch_.kind == Batch::Kind::Simple) backend.prepared.erase(std::string());
   if (worker_.config().log_statement || worker_.config().log_per_node_statement) log_statement(backend, bytes);
@@ -98,6 +115,15 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   }
   if (output_full()) stream_.pause_reading();
   set_state(ClientState::InExchange);
+}
+
+void ClientSession::note_startup_taken_back() {
+  if (startup_in_doubt_ || state_of_session_.startup_parameters().empty()) return;
+  for (const Resolution* resolution : resolutions_) {
+    for (const parser::Statement& statement : resolution->facts->facts.statements) {
+      startup_in_doubt_ = startup_in_doubt_ || state_of_session_.takes_back_startup(statement);
+    }
+  }
 }
 
 bool ClientSession::is_select() const {

@@ -22,6 +22,20 @@ std::string reset_text(const std::string& parameter) {
   return quoted + "\"";
 }
 
+// A literal that means the same whatever standard_conforming_strings says.
+std::string quoted(std::string_view text) {
+  std::string out = "E'";
+  for (char c : text) {
+    if (c == '\'' || c == '\\') out += c;
+    out += c;
+  }
+  return out + "'";
+}
+
+std::string set_text(std::string_view parameter, std::string_view value, bool local) {
+  return "SELECT pg_catalog.set_config(" + quoted(parameter) + ", " + quoted(value) + (local ? ", true)" : ", false)");
+}
+
 std::string savepoint_text(std::string_view verb, std::string_view name) {
   std::string text(verb);
   text += " \"";
@@ -59,6 +73,7 @@ const SessionState::Entry* SessionState::find(const std::vector<Entry>& entries,
 }
 
 const std::string* SessionState::startup_value(std::string_view parameter) const {
+  if (in_packets_) return nullptr;
   for (const auto& [name, value] : startup_) {
     if (name == parameter) return &value;
   }
@@ -66,7 +81,8 @@ const std::string* SessionState::startup_value(std::string_view parameter) const
 }
 
 bool SessionState::takes_back_startup(const parser::Statement& statement) const {
-  if (startup_.empty()) return false;
+  if (startup_.empty() || in_packets_) return false;
+  if (statement.kind == parser::StatementKind::Unknown) return true;  // it could
   if (statement.kind == parser::StatementKind::Discard) return statement.all;
   return std::any_of(statement.sets.begin(), statement.sets.end(), [this](const parser::SetChange& change) {
     return change.action == parser::SetAction::ResetAll || (back_to_default(change) && startup_value(change.parameter) != nullptr);
@@ -129,7 +145,7 @@ void SessionState::reset_everything(bool discard) {
   std::erase_if(entries_, [&](const Entry& entry) { return discard || !is_identity(entry.parameter); });
   ++version_;
   (discard ? discard_stamp_ : reset_stamp_) = version_;
-  if (!startup_.empty()) startup_again_ = true;
+  if (!startup_.empty() && !in_packets_) startup_again_ = true;
 }
 
 void SessionState::restore(std::vector<Entry> entries) {
@@ -168,10 +184,26 @@ void SessionState::begin_block(const parser::TransactionModes& modes) {
   if (in_block_) return;  // a second BEGIN is only a warning
   in_block_ = true;
   block_repeatable_ = true;
+  block_failed_ = false;
+  block_version_ = version_;
+  query_at_ = kNoQuery;
   block_modes_ = modes;
   savepoints_.clear();
   block_texts_.clear();
   block_texts_.push_back(with_modes("BEGIN", modes));
+}
+
+// As it must be done on a server that does not know the startup values.
+void SessionState::note_set(const parser::SetChange& change) {
+  const std::string* value = back_to_default(change) ? startup_value(change.parameter) : nullptr;
+  note_block(value != nullptr ? set_text(change.parameter, *value, change.scope == parser::SetScope::Local) : change.replay);
+  if (change.action != parser::SetAction::ResetAll || in_packets_) return;
+  for (const auto& [name, startup] : startup_) note_block(set_text(name, startup, false));
+}
+
+void SessionState::note_query() {
+  query_at_ = block_texts_.size();
+  block_texts_.push_back("SELECT 1");
 }
 
 void SessionState::set_block_modes(const parser::TransactionModes& modes) {
@@ -207,7 +239,8 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
       if (!committed && base_) restore(*std::exchange(base_, std::nullopt));
       base_.reset();
       end_block();
-      if (statement.transaction.chain) begin_block(std::exchange(block_modes_, {}));  // with the modes of the one that ended
+      // With the modes of the one that ended; of one that failed the server has forgotten them by then.
+      if (statement.transaction.chain) begin_block(block_failed_ ? parser::TransactionModes{} : parser::TransactionModes(block_modes_));
       break;
     }
     case StatementKind::Savepoint:
@@ -226,6 +259,8 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
       restore(it->entries);
       block_texts_.resize(std::min(block_texts_.size(), it->block_size));
       block_modes_ = it->modes;
+      block_failed_ = false;
+      if (query_at_ != kNoQuery && query_at_ >= block_texts_.size()) note_query();
       savepoints_.erase(it.base(), savepoints_.end());
       break;
     }
@@ -234,7 +269,7 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
       break;
     case StatementKind::Unknown:
       // A text that could not be looked at: only its tags tell.
-      if (completion == "RESET" || completion == "SET") startup_again_ = !startup_.empty();
+      if (completion == "RESET" || completion == "SET") startup_again_ = !startup_.empty() && !in_packets_;
       break;
     default: break;
   }
@@ -244,13 +279,14 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
     } else {
       apply(change);
     }
-    if (in_block_) note_block(change.replay);
+    if (in_block_) note_set(change);
   }
   if (statement.kind == StatementKind::SetTransaction) set_block_modes(statement.transaction);
 }
 
 StateVersion SessionState::on_ready(char status, bool failed) {
   if (status != 'T') local_again_.clear();
+  if (status == 'E') block_failed_ = true;
   if (status != 'I') return version_;
   if (failed && base_) restore(*base_);
   base_.reset();
@@ -294,7 +330,7 @@ Replay SessionState::difference(StateVersion applied, bool before_block) const {
       others.push_back(&entry);
     }
   }
-  const bool startup = !startup_.empty() && (everything || after_reset || applied < startup_stamp_);
+  const bool startup = !startup_.empty() && !in_packets_ && (everything || after_reset || applied < startup_stamp_);
   const bool work = startup || !others.empty() || parameters_follow;
   // Parameters are set with the rights of the login role: go back to it first, and into the role again at the end.
   if (work && !identity.empty() && !everything) replay.reset_identity = true;

@@ -36,8 +36,15 @@ class SessionState {
 
   // The startup parameters that are state (names in lower case).
   void set_startup_parameters(Parameters parameters);
+  // From now on every connection of the session has them in its own startup packet: they need no replay, and RESET finds
+  // them.
+  void startup_is_in_packets() { in_packets_ = true; }
   const Parameters& startup_parameters() const { return startup_; }
 
+  // A statement that takes a snapshot has run: in a block, some of what follows is refused from then on.
+  void on_query() {
+    if (in_block_ && query_at_ == kNoQuery) note_query();
+  }
   // One statement has completed successfully on the active backend; COMPLETION is the tag it got ("ROLLBACK" for a
   // COMMIT of an aborted block).
   void on_completed(const parser::Statement& statement, std::string_view completion);
@@ -57,6 +64,8 @@ class SessionState {
   void startup_restored();
 
   StateVersion version() const { return version_; }
+  // ... and before the open block changed anything.
+  StateVersion block_version() const { return block_version_; }
   // Nothing to replay for a backend that has caught up to APPLIED.
   bool caught_up(StateVersion applied) const { return applied == version_; }
   // BEFORE_BLOCK: without what the open block has changed so far: it will be opened there by block().
@@ -101,12 +110,19 @@ class SessionState {
   void set_block_modes(const parser::TransactionModes& modes);
   void end_block();
   void note_block(std::string text);
+  void note_query();
+  void note_set(const parser::SetChange& change);
 
   Parameters startup_;
   std::vector<Entry> entries_;
   std::optional<std::vector<Entry>> base_;  // committed entries, once an uncommitted change was made
   std::vector<Savepoint> savepoints_;
   std::vector<std::string> block_texts_;
+  static constexpr std::size_t kNoQuery = static_cast<std::size_t>(-1);
+  std::size_t query_at_ = kNoQuery;  // where in the texts a query stands for those that have run
+  bool block_failed_ = false;
+  StateVersion block_version_ = 1;
+  bool in_packets_ = false;
   bool block_repeatable_ = true;
   parser::TransactionModes block_modes_;  // what BEGIN and SET TRANSACTION have said
   bool in_block_ = false;

@@ -245,7 +245,7 @@ void Worker::learn_login(Backend& backend, auth::AskedMethod method) {
   LoginInfo& info = login_info(backend.key().database, backend.key().user);
   const bool primary = backend.node() == nodes_.primary;
   if (info.from_primary && !primary) return;
-  if (!backend.key().replication.empty()) {
+  if (!backend.key().replication.empty() || !backend.key().fixed.empty()) {  // its parameters are its client's own
     info.method = method;
     return;
   }

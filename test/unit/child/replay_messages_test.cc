@@ -101,13 +101,13 @@ TEST(ReplayMessages, Table) {
   const std::string set_two = "SELECT pg_catalog.set_config($1, $2, false), pg_catalog.set_config($3, $4, false)";
   for (const Row& row : {
            Row{"DISCARD ALL is alone: it is not allowed in a transaction", {true, false, false, {}, {}}, "Q", {"DISCARD ALL"}, 1},
-           Row{"the login role", {false, true, false, {}, {}}, "PBEPBES", {"RESET SESSION AUTHORIZATION", "RESET ROLE"}, 1},
-           Row{"parameters", {false, false, false, {{"a", "1"}, {"b", "2"}}, {}}, "PBES", {set_two}, 1},
-           Row{"RESET ALL comes before what shall stay", {false, false, true, {{"a", "1"}, {"b", "2"}}, {"SET c = 3"}}, "PBEPBEPBES", {"RESET ALL", set_two, "SET c = 3"}, 1},
-           Row{"statements", {false, false, false, {}, {"SET a = 1", "SET b = 2"}}, "PBEPBES", {"SET a = 1", "SET b = 2"}, 1},
+           Row{"the login role", {false, true, false, {}, {}}, "PBEPBECS", {"RESET SESSION AUTHORIZATION", "RESET ROLE"}, 1},
+           Row{"parameters", {false, false, false, {{"a", "1"}, {"b", "2"}}, {}}, "PBECS", {set_two}, 1},
+           Row{"RESET ALL comes before what shall stay", {false, false, true, {{"a", "1"}, {"b", "2"}}, {"SET c = 3"}}, "PBEPBEPBECS", {"RESET ALL", set_two, "SET c = 3"}, 1},
+           Row{"statements", {false, false, false, {}, {"SET a = 1", "SET b = 2"}}, "PBEPBECS", {"SET a = 1", "SET b = 2"}, 1},
            Row{"all in order",
                {true, true, true, {{"a", "1"}, {"b", "2"}}, {"SET ROLE r"}},
-               "QPBEPBEPBEPBEPBES",
+               "QPBEPBEPBEPBEPBECS",
                {"DISCARD ALL", "RESET SESSION AUTHORIZATION", "RESET ROLE", "RESET ALL", set_two, "SET ROLE r"},
                2},
        }) {
@@ -126,7 +126,7 @@ TEST(ReplayMessages, NamesAndValuesArePassedAsParameters) {
   const SessionState::Parameters parameters{{nasty, nasty}, {"", ""}, {"b", std::string(100000, 'v')}};
   for (const std::string& bytes : {replay_messages({false, false, false, parameters, {}}).bytes, restore_messages(parameters, {}), restore_messages({}, parameters)}) {
     const auto apart = taken_apart(bytes);
-    ASSERT_EQ(tags(apart), "PBES");
+    ASSERT_EQ(tags(apart), "PBECS");
     EXPECT_EQ(statements(apart).at(0).find("DROP"), std::string::npos);
     EXPECT_EQ(values(apart[1]), (Texts{nasty, nasty, "", "", "b", std::string(100000, 'v')}));
   }
@@ -144,7 +144,7 @@ TEST(ReplayMessages, ExecuteTakesAllRows) {
 
 TEST(ReplayMessages, RestoreNumbersItsParameters) {
   const auto apart = taken_apart(restore_messages({{"a", "1"}, {"b", "2"}}, {}));
-  ASSERT_EQ(tags(apart), "PBES");
+  ASSERT_EQ(tags(apart), "PBECS");
   const std::string sql = statements(apart).at(0);
   EXPECT_NE(sql.find("VALUES ($1::pg_catalog.text, $2::pg_catalog.text), ($3::pg_catalog.text, $4::pg_catalog.text)) AS p(n, v)"), std::string::npos) << sql;
   EXPECT_EQ(values(apart[1]), (Texts{"a", "1", "b", "2"}));
