@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
