@@ -133,6 +133,20 @@ TEST(Skeleton, LeavesOddTextsAlone) {
             "");
 }
 
+// A quote that is written twice counts once: the text below is short enough for a date.
+TEST(Skeleton, DateWordsAreSoughtInTheValue) {
+  const auto text = [](int quotes) {
+    std::string literal = "now";
+    for (int i = 0; i < quotes; ++i)
+      literal += "''";
+    return "SELECT '" + literal + "'";
+  };
+  EXPECT_EQ(skeleton_of(text(125)), "");
+  EXPECT_EQ(shared_facts(text(125)), "exact");
+  EXPECT_EQ(skeleton_of(text(126)), "SELECT ''");
+  EXPECT_NE(shared_facts(text(126)), "exact");
+}
+
 TEST(Skeleton, KeepsItsBufferOnceGrown) {
   std::string buffer;
   skeleton("SELECT '" + std::string(1000, 'x') + "'", buffer);
