@@ -1,6 +1,7 @@
 #include "child/session_state.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace weir::child {

@@ -11,5 +11,5 @@ find_package(fmt REQUIRED)
 
 find_package(tl-expected REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(Boost 1.81 REQUIRED)
+find_package(Boost 1.81 REQUIRED CONFIG)
 find_package(PgQuery REQUIRED)

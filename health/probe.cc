@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 

@@ -183,6 +183,7 @@ private:
     if (unicode_prefix())
       return false;
     const char* start = ++at_;
+    std::size_t doubled = 0;
     while (true) {
       at_ = static_cast<const char*>(std::memchr(at_, '\'', static_cast<std::size_t>(end_ - at_)));
       if (at_ == nullptr)
@@ -191,9 +192,10 @@ private:
       if (at_ == end_ || *at_ != '\'')
         break;
       ++at_;
+      ++doubled;
     }
     const std::string_view literal(start, static_cast<std::size_t>(at_ - 1 - start));
-    if (has_date_word(literal) || contains_temp(literal))
+    if (has_date_word(literal, doubled) || contains_temp(literal))
       return false;
     *out_++ = '\'';
     *out_++ = '\'';

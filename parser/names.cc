@@ -112,8 +112,8 @@ bool is_reg_type(std::string_view type) {
   return in(kNames, type);
 }
 
-bool has_date_word(std::string_view literal) {
-  if (literal.size() > kMaxDateText)
+bool has_date_word(std::string_view literal, std::size_t doubled) {
+  if (literal.size() - doubled > kMaxDateText)
     return false;
   std::size_t i = 0;
   while (i < literal.size()) {

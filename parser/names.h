@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <cstddef>
 #include <string_view>
 
 namespace weir::parser {
@@ -17,8 +18,8 @@ bool literal_matters(std::string_view function);
 // regclass and its kin: a literal of such a type is a look-up in the catalogue.
 bool is_reg_type(std::string_view type);
 // May LITERAL be a date that hangs on the clock: "now", "today", "tomorrow", "yesterday" as a word
-// of a short text?
-bool has_date_word(std::string_view literal);
+// of a short text? DOUBLED characters of LITERAL stand for nothing: quotes that are written twice.
+bool has_date_word(std::string_view literal, std::size_t doubled = 0);
 // SHOW pool_nodes and its kin; NAME in lower case.
 bool is_pool_show(std::string_view name);
 // Settings that are the open block's and not the session's.

@@ -11,6 +11,7 @@
 #include "parser/classify.h"
 #include "test/unit/lb/route_words.h"
 #include "test/unit/lb/support.h"
+#include "test/unit/parser/grammar.h"
 
 namespace weir::lb {
 namespace {
@@ -36,7 +37,8 @@ FakeCatalog database() {
   for (const char* name : {"nextval", "currval", "setval", "set_config", "setseed", "pg_advisory_lock", "txid_current",
                            "pg_advisory_xact_lock", "pg_is_in_recovery", "pg_backend_pid", "query_to_xml", "pg_notify",
                            "current_setting", "lo_create", "pg_current_wal_lsn", "pg_terminate_backend",
-                           "inet_server_port", "to_regclass", "pg_relation_size", "currtid2", "pg_stat_reset"}) {
+                           "inet_server_port", "to_regclass", "pg_relation_size", "currtid2", "pg_stat_reset",
+                           "system_user"}) {
     catalog.builtin_function(name);
   }
   for (const char* name : {"f", "volatile_fn", "dblink"}) catalog.user_function("public", name);
@@ -82,8 +84,14 @@ TEST_F(RouteSql, EveryRow) {
     const auto first = line.find('\t');
     const auto second = line.find('\t', first + 1);
     ASSERT_NE(second, std::string::npos) << "line " << line_number;
+    std::string expected = line.substr(second + 1);
+    const auto last = expected.rfind('\t');
+    if (const auto holds = parser::holds_for_grammar(expected.substr(last + 1))) {
+      if (!*holds) continue;
+      expected.resize(last);
+    }
     const Target target = route_sql(line.substr(0, first), line.substr(first + 1, second - first - 1));
-    EXPECT_EQ(target_text(target), line.substr(second + 1)) << "line " << line_number << ": " << line;
+    EXPECT_EQ(target_text(target), expected) << "line " << line_number << ": " << line;
     ++rows;
   }
   EXPECT_GE(rows, 200);
