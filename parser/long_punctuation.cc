@@ -15,13 +15,18 @@ constexpr std::size_t kMaxFrames = 100; // parentheses in each other
 void LongStatement::literal() {
   if (last_ == Last::Close || after_point_ || frame().with != With::No || chain_is_alias_)
     return give_up(); // a type with numbers in parentheses
-  if (in_chain_ && !(last_ == Last::Word && chain_.schema.empty() && takes_string())) {
-    Name type = chain_;
-    finish_chain();
-    add_type(type);
-  }
+  typed();
   finish_chain();
   last_ = Last::String;
+}
+
+// A value stands right behind a name: its type, unless the word is of another kind.
+void LongStatement::typed() {
+  if (!in_chain_ || (last_ == Last::Word && chain_.schema.empty() && takes_string()))
+    return;
+  const Name type = chain_;
+  finish_chain();
+  add_type(type);
 }
 
 // The word that was read last is no type, though a string follows.
@@ -31,9 +36,12 @@ bool LongStatement::takes_string() const {
   return word_ == "by" && is_any_of({"group", "order", "partition"}, earlier_word_);
 }
 
-void LongStatement::number() {
+// The parser takes "type $1" too, which the server refuses.
+void LongStatement::number(bool parameter) {
   if (frame().with != With::No || after_point_)
     return give_up();
+  if (parameter)
+    typed();
   finish_chain();
   last_ = Last::Number;
 }

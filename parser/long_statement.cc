@@ -37,7 +37,7 @@ void LongStatement::take(StreamToken token, std::string_view text) {
       literal();
       break;
     case StreamToken::Number:
-      number();
+      number(text == "$");
       break;
     case StreamToken::Operator:
       operator_(text);

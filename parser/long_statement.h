@@ -81,7 +81,8 @@ private:
   void word(std::string_view written);
   void name(std::string_view text);
   void literal();
-  void number();
+  void number(bool parameter);
+  void typed();
   void operator_(std::string_view text);
   void symbol(char c, bool colon);
 

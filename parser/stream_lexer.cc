@@ -250,7 +250,7 @@ void StreamLexer::on_tag(char c) {
     token_.clear();
     previous_ = c;
     state_ = State::Number;
-    sink_.on_token(StreamToken::Number, {});
+    sink_.on_token(StreamToken::Number, "$");
     return;
   }
   const bool first = token_.size() == 1;

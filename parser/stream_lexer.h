@@ -16,7 +16,7 @@ enum class StreamToken : std::uint8_t {
   Name,        // "quoted", without quotes
   EscapedName, // U&"...": what it says is not told
   String,      // told at its first quote, without text, of whatever form; a continued one once
-  Number,      // told at its beginning, without text; $1 too
+  Number,      // told at its beginning, without text; "$": a parameter
   Operator,    // a run of operator characters up to a comment
   Symbol,      // one character
 };
