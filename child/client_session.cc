@@ -325,14 +325,19 @@ void ClientSession::look_at_long_text(Bytes bytes) {
   long_text_.reset();
   long_text_over_ = false;
   const auto statement = std::exchange(long_statement_, nullptr);
+  // The server begins with a Query when it has all of it, and the rest of this one goes out after this: what completes
+  // cannot be matched too early. There is no entry if the server skips it after an error.
+  Running* running = !running_.empty() && running_.back().streams ? &running_.back() : nullptr;
+  if (running != nullptr) running->streams = false;
   if (facts == worker_.resolver().unclassified()) return;
   fears(long_before_);
   if (statement != nullptr) {
     statement->facts = facts;  // its effects count when it is executed
     return;
   }
-  note_effects(worker_.resolver().resolve(facts, context_));
-  if (!unverified_.empty()) verify_writes();
+  if (running != nullptr) running->facts = facts;
+  note_effects(worker_.resolver().resolve_once(facts, context_));
+  if (!unverified_.empty() || !unverified_now_.empty()) verify_writes();
 }
 
 // Looks at what has arrived of the batch; true once it can be judged.

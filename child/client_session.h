@@ -247,8 +247,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
 
   struct Running {
     FactsPtr facts;
-    std::size_t next = 0;  // statement of a Query that completes next
+    parser::StatementCursor next{};  // of a Query: what completes next
     bool query = false;
+    bool streams = false;  // its text is still being looked at: no answer can have come
   };
 
   Worker& worker_;

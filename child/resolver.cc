@@ -18,6 +18,18 @@ std::uint32_t seconds(Monotonic now) {
   return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
 }
 
+// Is all that STATEMENT tells its kind and names?
+bool names_only(const parser::Statement& statement) {
+  parser::Statement names;
+  names.kind = statement.kind;
+  names.relations = statement.relations;
+  names.written_relations = statement.written_relations;
+  names.functions = statement.functions;
+  names.operators = statement.operators;
+  names.types = statement.types;
+  return names == statement;
+}
+
 }  // namespace
 
 Resolver::Resolver(Worker& worker) : worker_(worker) {
@@ -35,6 +47,11 @@ FactsPtr Resolver::facts(std::string_view text) { return cache_.get(text); }
 FactsPtr Resolver::long_facts(parser::StatementFacts facts) {
   const parser::Statement& statement = facts.statements.front();
   if (statement.kind == parser::StatementKind::Unknown) return unclassified_;
+  if (!facts.runs.empty() || !names_only(statement)) {
+    auto entry = std::make_shared<parser::Entry>();
+    entry->facts = std::move(facts);
+    return entry;
+  }
   std::string key = std::to_string(static_cast<int>(statement.kind));
   for (const auto* names : {&statement.relations, &statement.written_relations, &statement.functions, &statement.operators, &statement.types}) {
     key += '\n';
@@ -95,6 +112,13 @@ const Resolution& Resolver::resolve(const FactsPtr& facts, ContextId context) {
     fill(*slot, context);  // perhaps it is known by now, or known better
   }
   return *slot;
+}
+
+const Resolution& Resolver::resolve_once(const FactsPtr& facts, ContextId context) {
+  once_ = Resolution{};
+  once_.facts = facts;
+  fill(once_, context);
+  return once_;
 }
 
 bool Resolver::expired(const Resolution& resolution) const {

@@ -45,7 +45,7 @@ class Resolver {
   FactsPtr facts(std::string_view text);
   // The facts of a text that may not be looked at (too large, unsafe encoding).
   const FactsPtr& unclassified() const { return unclassified_; }
-  // The shared entry with these FACTS of a text that was too long to be kept.
+  // An entry with these FACTS of a text that was too long to be kept; shared if they are names only.
   FactsPtr long_facts(parser::StatementFacts facts);
   ContextId context(NameContext context);
   const NameContext& context_of(ContextId id) const { return contexts_[id]; }
@@ -53,6 +53,8 @@ class Resolver {
   void refresh();
   // Lives until the next call of forget() or refresh(); unknown names are asked for, old answers asked again.
   const Resolution& resolve(const FactsPtr& facts, ContextId context);
+  // For facts that no other text will have: lives until the next call.
+  const Resolution& resolve_once(const FactsPtr& facts, ContextId context);
   lb::Verification verify(const lb::Unverified& use, ContextId context);
   // Something passed that may have changed the catalogue.
   void catalog_changed();
@@ -80,6 +82,7 @@ class Resolver {
   std::map<std::string, FactsPtr> long_facts_;  // by kind and names
   std::vector<NameContext> contexts_;
   boost::unordered_flat_map<Key, std::unique_ptr<Resolution>, KeyHash> resolutions_;
+  Resolution once_;
   std::uint64_t epoch_ = 0;
   std::unique_ptr<shmem::SharedCatalog> catalog_;
 };

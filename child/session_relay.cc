@@ -225,10 +225,10 @@ void ClientSession::on_statement_done(Bytes message, char tag) {
   if (running.facts != nullptr) {
     const auto& statements = running.facts->facts.statements;
     const bool unknown = statements.size() == 1 && statements.front().kind == parser::StatementKind::Unknown;
-    if (unknown || running.next < statements.size()) {
+    if (const parser::Statement* next = running.next.next(running.facts->facts); next != nullptr || unknown) {
       std::string_view completion = as_text(message.subspan(5));
       completion = completion.substr(0, completion.find('\0'));
-      const parser::Statement& statement = !unknown                        ? statements[running.next]
+      const parser::Statement& statement = !unknown                        ? *next
                                            : completion == "DISCARD ALL" ? discard_all()
                                                                            : statements.front();
       if (unknown && lb::tag_may_change_catalog(completion)) catalog_changed_ = true;
@@ -239,7 +239,6 @@ void ClientSession::on_statement_done(Bytes message, char tag) {
         state_changed_ = true;
       }
     }
-    ++running.next;
   }
   if (!running.query) ++running_head_;
 }

@@ -78,12 +78,12 @@ void ClientSession::note_sent(const BatchItem& item) {
     case Sent::Bind:
       if (item.statement != nullptr) portals_.insert_or_assign(std::string(item.name), item.statement);
       break;
-    case Sent::Execute: running_.push_back({item.statement != nullptr ? item.statement->facts : nullptr, 0, false}); break;
+    case Sent::Execute: running_.push_back({item.statement != nullptr ? item.statement->facts : nullptr}); break;
     case Sent::Query:
-      running_.push_back({item.facts, 0, true});
+      running_.push_back({item.facts, {}, true, long_text_ != nullptr});
       names_.forget_unnamed();
       break;
-    case Sent::FunctionCall: running_.push_back({nullptr, 0, true}); break;
+    case Sent::FunctionCall: running_.push_back({nullptr, {}, true}); break;
     default: break;
   }
 }

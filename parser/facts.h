@@ -3,6 +3,7 @@
 // they must never depend on anything else.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -80,6 +81,7 @@ struct SetChange {
   std::string literal; // the value, if it is one plain string/number/word; else empty
   bool has_literal = false;
   bool to_default = false; // a Value that is DEFAULT
+  bool operator==(const SetChange&) const = default;
 };
 
 enum class Tristate : std::uint8_t { Unset, No, Yes };
@@ -95,6 +97,7 @@ struct TransactionModes {
     Serializable
   } isolation = Isolation::Unset;
   bool chain = false; // AND CHAIN
+  bool operator==(const TransactionModes&) const = default;
 };
 
 // One statement of the text.
@@ -136,6 +139,13 @@ struct Statement {
                   // setting of SHOW, SET, RESET in lower case; what DISCARD discards; "start
                   // transaction" of a Begin that was written so
   std::vector<SetChange> sets; // Set, Reset, and literal set_config(…) calls of a Select
+  bool operator==(const Statement&) const = default;
+};
+
+// COUNT statements of the text, one behind the other, of which statements[index] tells.
+struct StatementRun {
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
 };
 
 // Hints of /*NO LOAD BALANCE*/ and /*pgweir: ...*/ at the start of the text (contract, "Hints in
@@ -148,10 +158,35 @@ struct Hint {
 struct StatementFacts {
   std::vector<Statement>
       statements; // in order; one of kind Empty if there is none; one Unknown if unparsable
+  // Of a text too long to be parsed as a whole statements that are alike share one entry: in which order
+  // they complete. Empty: each of `statements` is one.
+  std::vector<StatementRun> runs;
   Hint hint;
   // Facts that hang on a literal (regclass casts, set_config, nextval, ...): valid for the exact
   // text only, never to be shared between look-alikes.
   bool exact_text_only = false;
+};
+
+// Goes over the statements of a text in the order in which they complete.
+class StatementCursor {
+public:
+  // The next one; null behind the last. FACTS: the same at each call.
+  const Statement* next(const StatementFacts& facts) {
+    if (facts.runs.empty())
+      return run_ < facts.statements.size() ? &facts.statements[run_++] : nullptr;
+    if (run_ >= facts.runs.size())
+      return nullptr;
+    const StatementRun& run = facts.runs[run_];
+    if (++done_ >= run.count) {
+      ++run_;
+      done_ = 0;
+    }
+    return &facts.statements[run.index];
+  }
+
+private:
+  std::size_t run_ = 0;
+  std::uint32_t done_ = 0; // of that run
 };
 
 } // namespace weir::parser

@@ -1,5 +1,6 @@
 // A text that streams by is taken for what it is: the pieces do not matter, and whatever the parser knows of a text that
-// both can look at, the words have told as well: the kind, every name that may run code, and that there is nothing to fear.
+// both can look at, the words have told as well: each statement in its order with its kind, its settings, every name that
+// may run code, and that there is nothing to fear. Words are also tried alone, where short texts would be parsed.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -27,14 +28,68 @@ StatementFacts look(std::string_view text, std::size_t piece) {
   return scan.finish();
 }
 
-bool same(const Statement& a, const Statement& b) {
-  return a.kind == b.kind && a.relations == b.relations && a.written_relations == b.written_relations &&
-         a.functions == b.functions && a.types == b.types && a.operators == b.operators;
+bool same(const StatementFacts& a, const StatementFacts& b) {
+  return a.statements == b.statements &&
+         std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(),
+                    [](const StatementRun& x, const StatementRun& y) { return x.index == y.index && x.count == y.count; });
 }
 
 // Names that the grammar itself puts in are PostgreSQL's own.
 bool has(const std::vector<Name>& list, const Name& name) {
   return name.schema == "pg_catalog" || std::any_of(list.begin(), list.end(), [&](const Name& other) { return other.name == name.name; });
+}
+
+
+void compare(const Statement& told, const Statement& real, std::string_view text) {
+  if (real.kind != told.kind || real.identifier != told.identifier || real.transaction != told.transaction || real.all != told.all)
+    wrong("another statement", text);
+  // Comments are missing in what is replayed.
+  const auto alike = [](SetChange x, SetChange y) {
+    x.replay.clear();
+    y.replay.clear();
+    return x == y;
+  };
+  if (!std::equal(real.sets.begin(), real.sets.end(), told.sets.begin(), told.sets.end(), alike))
+    wrong("another setting", text);
+  const bool fearless = told.opaque_effects || !real.opaque_effects;
+  if (!fearless || (real.creates_temp && !told.creates_temp) || (real.modifying_cte && !told.modifying_cte) ||
+      (real.select_into && !told.select_into))
+    wrong("something to fear", text);
+  for (const Name& name : real.relations) {
+    if (!has(told.relations, name) && !has(told.functions, name))
+      wrong("a relation", text);
+  }
+  const auto all = [&](const std::vector<Name>& names, const std::vector<Name>& among, const char* what) {
+    if (!std::all_of(names.begin(), names.end(), [&](const Name& name) { return has(among, name); }))
+      wrong(what, text);
+  };
+  all(real.written_relations, told.written_relations, "a target");
+  all(real.functions, told.functions, "a function");
+  all(real.operators, told.operators, "an operator");
+  all(real.types, told.types, "a type");
+}
+
+// All statements by their words alone, as if none were short enough for the parser.
+void words_alone(std::string_view text) {
+  struct Words : StreamSink {
+    LongStatement statement;
+    void on_token(StreamToken token, std::string_view token_text) override { statement.take(token, token_text); }
+  } words;
+  StreamLexer lexer(words);
+  lexer.feed(text);
+  if (!lexer.finish())
+    return;
+  const Statement told = words.statement.finish();
+  if (told.kind == StatementKind::Unknown)
+    return;
+  const StatementFacts parsed = classify(text);
+  if (parsed.statements.at(0).kind == StatementKind::Unknown)
+    return; // no statement at all, or one of another grammar: the server refuses it
+  if (parsed.statements.size() != 1)
+    wrong("another number of statements", text);
+  if (parsed.statements[0].opaque_effects || parsed.statements[0].creates_temp || parsed.statements[0].select_into)
+    wrong("something to fear", text);
+  compare(told, parsed.statements[0], text);
 }
 
 } // namespace
@@ -43,34 +98,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0 || size > 4096)
     return 0;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const Statement told = look(text, size).statements.at(0);
-  if (!same(told, look(text, 1).statements.at(0)) || !same(told, look(text, 7).statements.at(0)))
+  words_alone(text);
+  const StatementFacts told = look(text, size);
+  if (!same(told, look(text, 1)) || !same(told, look(text, 7)))
     wrong("the pieces matter", text);
-  if (told.kind == StatementKind::Unknown)
+  if (told.statements.at(0).kind == StatementKind::Unknown)
     return 0;
   const StatementFacts parsed = classify(text);
-  const Statement& real = parsed.statements.at(0);
-  if (real.kind == StatementKind::Unknown)
-    return 0; // no statement at all, or one of another grammar: the server refuses it
-  if (parsed.statements.size() != 1 || real.kind != told.kind)
-    wrong("another statement", text);
-  if (real.opaque_effects || real.creates_temp || real.modifying_cte || real.select_into || !real.sets.empty())
-    wrong("something to fear", text);
-  for (const Name& name : real.written_relations) {
-    if (!has(told.written_relations, name))
-      wrong("a target", text);
+  if (parsed.statements.at(0).kind == StatementKind::Unknown)
+    return 0;
+  StatementCursor cursor;
+  for (const Statement& real : parsed.statements) {
+    const Statement* next = cursor.next(told);
+    if (next == nullptr)
+      wrong("too few statements", text);
+    compare(*next, real, text);
   }
-  for (const Name& name : real.relations) {
-    if (!has(told.relations, name) && !has(told.functions, name))
-      wrong("a relation", text);
-  }
-  for (const Name& name : real.functions) {
-    if (!has(told.functions, name))
-      wrong("a function", text);
-  }
-  for (const Name& name : real.types) {
-    if (!has(told.types, name))
-      wrong("a type", text);
-  }
+  if (cursor.next(told) != nullptr)
+    wrong("too many statements", text);
   return 0;
 }

@@ -439,6 +439,12 @@ protected:
       sql += ", ('long')";
     return sql;
   }
+  static std::string numbers() {
+    std::string list = "1";
+    while (list.size() < 100000)
+      list += ", 2";
+    return list;
+  }
   bool reads_go_on() { return weir_.reaches_standby(client_, kRead); }
 };
 
@@ -468,11 +474,80 @@ TEST_F(LongStatementTest, a_long_parameter_and_a_long_prepared_text) {
   EXPECT_TRUE(reads_go_on());
 }
 
+TEST_F(LongStatementTest, a_long_insert_with_a_query_before_it) {
+  client_.must("WITH x AS (SELECT v FROM plain WHERE id IN (" + numbers() + ")) INSERT INTO written(v) SELECT v FROM x");
+  EXPECT_TRUE(reads_go_on());
+}
+
+TEST_F(LongStatementTest, a_string_of_many_statements) {
+  std::string many;
+  while (many.size() < 200000)
+    many += "INSERT INTO written(v) VALUES (E'\\'long'); INSERT INTO written(v) VALUES ($$it's$$);";
+  client_.must(many);
+  EXPECT_TRUE(reads_go_on());
+  client_.must("BEGIN; " + many + " COMMIT");
+  EXPECT_TRUE(reads_go_on());
+  // The block that it opens stays open, where it is.
+  client_.must("BEGIN; " + many);
+  EXPECT_TRUE(on_primary(kRead));
+  client_.must("ROLLBACK");
+  EXPECT_TRUE(reads_go_on());
+}
+
+TEST_F(LongStatementTest, settings_in_a_long_string_count_in_their_order) {
+  const std::string filling = "; INSERT INTO written(v) VALUES ('" + std::string(100000, 'x') + "'); ";
+  client_.must("SET work_mem = '1111kB'" + filling + "SET work_mem = '2222kB'");
+  EXPECT_TRUE(reads_go_on());
+  EXPECT_EQ(client_.value("SHOW work_mem"), "2222kB");
+  client_.must("BEGIN" + filling + "SET work_mem = '3333kB'; ROLLBACK");
+  EXPECT_TRUE(reads_go_on());
+  EXPECT_EQ(client_.value("SELECT current_setting('work_mem')"), "2222kB");
+}
+
+TEST_F(LongStatementTest, a_setting_behind_a_long_comment_is_replayed) {
+  const std::string comment = "/*" + std::string(100000, '*') + "*/ ";
+  const std::string own = client_.value("SHOW work_mem");
+  client_.must(comment + "SET work_mem = '1234kB' -- " + std::string(100000, '-'));
+  EXPECT_TRUE(reads_go_on());
+  const std::string read = "SELECT current_setting('work_mem') FROM plain WHERE id = 1";
+  EXPECT_EQ(client_.value(read), "1234kB");
+  client_.must(comment + "RESET work_mem");
+  EXPECT_TRUE(reads_go_on());
+  EXPECT_EQ(client_.value(read), own);
+  // As a prepared statement too; and what the reads of a standby see.
+  EXPECT_TRUE(client_.exec_params(comment + "SET search_path = other", {}).ok());
+  const std::string there = "SELECT v FROM other.plain WHERE id = 1 AND current_schema() = 'other'";
+  EXPECT_TRUE(weir_.reaches_standby(client_, there));
+  EXPECT_EQ(client_.value(there), "other 1");
+}
+
+TEST_F(LongStatementTest, a_long_prepare_and_a_long_copy) {
+  client_.must("PREPARE long_one AS SELECT count(*) FROM plain WHERE id IN (" + numbers() + ")");
+  EXPECT_TRUE(reads_go_on());
+  EXPECT_EQ(client_.value("EXECUTE long_one"), "2");
+  RawClient copier(weir_.port());
+  copier.login();
+  const std::string copy = "COPY (SELECT id FROM plain WHERE id IN (" + numbers() + ")) TO STDOUT";
+  copier.ask(msg::query(copy));
+  const std::string in = "/*" + std::string(100000, '*') + "*/ COPY written(v) FROM STDIN";
+  copier.send(msg::query(in));
+  copier.read_to('G');
+  copier.ask(msg::copy_data("copied\n") + msg::copy_done());
+  EXPECT_TRUE(wait_until([&] {
+    copier.ask(msg::query("SELECT v FROM plain WHERE id = 1 /* after the copy */"));
+    const auto nodes = weir_.nodes_of("after the copy");
+    return !nodes.empty() && nodes.back() > 0;
+  }));
+}
+
 TEST_F(LongStatementTest, but_what_it_may_hide_does) {
-  std::string sql = "SELECT set_config('search_path', 'other', false) /*";
-  sql += std::string(100000, '*') + "*/";
-  client_.must(sql);
+  client_.must("SELECT set_config('search_path', 'other', false) WHERE 1 IN (" + numbers() + ")");
   EXPECT_EQ(client_.value("SELECT v FROM plain WHERE id = 1"), "other 1");
+  EXPECT_TRUE(stays_on_primary(kRead));
+}
+
+TEST_F(LongStatementTest, and_so_does_what_a_long_string_makes) {
+  client_.must("CREATE TEMP TABLE hidden (v text); INSERT INTO hidden VALUES ('" + std::string(100000, 'x') + "')");
   EXPECT_TRUE(stays_on_primary(kRead));
 }
 
