@@ -31,6 +31,7 @@
 #include "common/base/log.h"
 #include "common/base/stream.h"
 #include "lb/eligible.h"
+#include "lb/redirect.h"
 #include "lb/route.h"
 #include "lb/session_routing.h"
 #include "parser/long_text.h"
@@ -263,6 +264,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   char status_ = 'I';            // as the client was last told
   int block_node_ = -1;          // where the open transaction block is
   int reader_node_ = -1;         // drawn for this session
+  std::optional<lb::Redirect> redirect_;  // of its reads, looked up at the first of them
+  double redirect_unit_ = -1;    // the draw of the redirect's ratio, of the session or of its last statement
   lb::NodeSet excluded_;         // nodes that failed this batch
   int retries_ = 0;
   std::optional<Monotonic> deadline_;  // of waiting for a backend

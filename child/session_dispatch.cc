@@ -15,7 +15,7 @@
 #include "common/config/config.h"
 #include "common/wire/encode.h"
 #include "common/wire/frontend.h"
-#include "lb/choose.h"
+#include "lb/reader.h"
 
 namespace weir::child {
 namespace {
@@ -150,14 +150,20 @@ lb::NodeSet ClientSession::avoided() const {
 }
 
 int ClientSession::pick_reader(bool standby_only) {
-  const shmem::NodeView& nodes = worker_.nodes();
-  const lb::Candidates candidates = standby_only ? lb::Candidates::Standbys : lb::Candidates::Readable;
-  const bool keep = !worker_.policy().per_statement() && reader_node_ >= 0 && !excluded_.test(static_cast<std::size_t>(reader_node_)) &&
-                    lb::eligible_node(nodes, reader_node_, candidates);
-  if (keep) return reader_node_;
-  const int drawn = lb::choose(nodes, worker_.policy(), worker_.random().unit(), candidates, excluded_ | avoided());
+  const lb::Policy& policy = worker_.policy();
+  if (!redirect_) redirect_ = policy.redirect(identity_.application_name, identity_.database, identity_.user);
+  if (redirect_unit_ < 0 || policy.per_statement()) redirect_unit_ = worker_.random().unit();
+  const lb::ReaderInputs inputs{.view = worker_.nodes(),
+                                .policy = policy,
+                                .candidates = standby_only ? lb::Candidates::Standbys : lb::Candidates::Readable,
+                                .excluded = excluded_ | avoided(),
+                                .kept = policy.per_statement() ? -1 : reader_node_,
+                                .redirect = *redirect_,
+                                .redirect_unit = redirect_unit_,
+                                .random_unit = worker_.random().unit()};
+  const int drawn = lb::choose_reader(inputs);
   if (drawn >= 0 && !standby_only && excluded_.none()) reader_node_ = drawn;
-  return drawn >= 0 ? drawn : nodes.primary;
+  return drawn >= 0 ? drawn : worker_.nodes().primary;
 }
 
 int ClientSession::choose_node(const lb::Target& target) {

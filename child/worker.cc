@@ -75,14 +75,7 @@ void Worker::watch_signals() {
 
 void Worker::apply_config() {
   log::configure(config::log_settings(*config_));
-  lb::PolicySettings settings;
-  settings.load_balance_mode = config_->load_balance_mode;
-  settings.statement_level_load_balance = config_->statement_level_load_balance;
-  settings.ignore_leading_white_space = config_->ignore_leading_white_space;
-  settings.read_only_function_list = config_->read_only_function_list;
-  settings.write_function_list = config_->write_function_list;
-  settings.primary_routing_query_pattern_list = config_->primary_routing_query_pattern_list;
-  if (auto policy = lb::compile_policy(settings)) {
+  if (auto policy = lb::compile_policy(*config_)) {
     policy_ = std::move(*policy);
   } else {
     log::error("the routing settings are not used: {}", policy.error().one_line());

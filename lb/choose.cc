@@ -14,9 +14,7 @@ double weight_of(const shmem::NodeView& view, std::size_t id) {
 
 }  // namespace
 
-int choose(const shmem::NodeView& view, const Policy& /*policy*/, double random_unit, Candidates candidates,
-           const NodeSet& excluded) {
-  const NodeSet allowed = eligible(view, candidates) & ~excluded;
+int choose(const shmem::NodeView& view, const NodeSet& allowed, double random_unit) {
   double total = 0;
   for (std::size_t id = 0; id < allowed.size(); ++id) {
     if (allowed.test(id)) total += weight_of(view, id);
