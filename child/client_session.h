@@ -31,6 +31,7 @@
 #include "common/base/log.h"
 #include "common/base/stream.h"
 #include "lb/eligible.h"
+#include "lb/reader.h"
 #include "lb/redirect.h"
 #include "lb/route.h"
 #include "lb/session_routing.h"
@@ -174,6 +175,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void apply_named(const lb::NamedEffect& named);
   lb::Target route_batch();
   int choose_node(const lb::Target& target);
+  lb::ReaderInputs reader_inputs(lb::Candidates candidates);
   int pick_reader(bool standby_only);
   lb::NodeSet avoided() const;
   Backend* backend_at(int node);

@@ -161,6 +161,14 @@ lb::NodeSet Worker::avoided() const {
   return nodes;
 }
 
+std::span<const shmem::ReplicationDelay> Worker::delays() {
+  const auto count = static_cast<std::size_t>(nodes_.count);
+  if (policy_.delay_limit().set()) {
+    for (std::size_t id = 0; id < count; ++id) context_.mapping->observations().read_delay(static_cast<int>(id), delays_[id]);
+  }
+  return {delays_.data(), count};
+}
+
 bool Worker::node_accepts(int node) const {
   return node >= 0 && node < nodes_.count && nodes_.nodes[static_cast<std::size_t>(node)].usable();
 }

@@ -20,6 +20,7 @@
 #include "common/base/random.h"
 #include "common/process/role_context.h"
 #include "common/shmem/node_view.h"
+#include "common/shmem/replication_delay.h"
 #include "lb/eligible.h"
 #include "lb/policy.h"
 
@@ -70,6 +71,8 @@ class Worker {
   // A connection to NODE could not be made: reads use other nodes for a while, until health has had its say.
   void avoid(int node);
   lb::NodeSet avoided() const;
+  // How far behind each node is as far as that matters: all unknown while no limit is set.
+  std::span<const shmem::ReplicationDelay> delays();
   // A hint for health that something is wrong with the node; never a verdict.
   void suspect(int node);
 
@@ -123,6 +126,7 @@ class Worker {
   lb::Policy policy_;
   shmem::NodeView nodes_;
   std::array<Monotonic, shmem::kMaxNodes> avoid_until_{};
+  std::array<shmem::ReplicationDelay, shmem::kMaxNodes> delays_{};
   Random random_;
   std::unique_ptr<std::byte[]> scratch_;
   auth::KeyCache keys_;

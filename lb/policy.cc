@@ -30,6 +30,21 @@ bool any_matches(const Patterns& patterns, std::string_view text) {
                      [&](const config::Pattern& pattern) { return pattern.matches(text); });
 }
 
+// How long a measurement counts: a few periods, since one may be missed and its answer takes its time.
+constexpr std::int64_t kStalePeriods = 3;
+constexpr std::int64_t kLeastStale = 5000;  // ms
+
+// Only where servers stream from each other a delay can be measured.
+DelayLimit delay_limit_of(const config::Config& config) {
+  DelayLimit limit;
+  if (config.backend_clustering_mode != "streaming_replication") return limit;
+  limit.bytes = config.delay_threshold;
+  limit.milliseconds = config.delay_threshold_by_time;
+  limit.stale_after = std::max(kLeastStale, kStalePeriods * 1000 * config.sr_check_period);
+  limit.prefer_lower = config.prefer_lower_delay_standby;
+  return limit;
+}
+
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace
@@ -79,6 +94,7 @@ Result<Policy> compile_policy(const PolicySettings& settings) {
   Policy policy;
   policy.load_balance_ = settings.load_balance_mode;
   policy.per_statement_ = settings.statement_level_load_balance;
+  policy.delay_limit_ = settings.delay_limit;
   policy.lists_ = std::make_unique<Policy::Lists>();
   Policy::Lists& lists = *policy.lists_;
   std::string problems;
@@ -107,6 +123,7 @@ Result<Policy> compile_policy(const config::Config& config) {
   settings.read_only_function_list = config.read_only_function_list;
   settings.write_function_list = config.write_function_list;
   settings.primary_routing_query_pattern_list = config.primary_routing_query_pattern_list;
+  settings.delay_limit = delay_limit_of(config);
   settings.redirects.app_name_redirect_preference_list = config.app_name_redirect_preference_list;
   settings.redirects.database_redirect_preference_list = config.database_redirect_preference_list;
   settings.redirects.user_redirect_preference_list = config.user_redirect_preference_list;

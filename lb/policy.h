@@ -8,6 +8,7 @@
 
 #include "common/base/result.h"
 #include "common/config/config.h"
+#include "lb/delay.h"
 #include "lb/redirect.h"
 
 namespace weir::lb {
@@ -21,6 +22,7 @@ struct PolicySettings {
   std::vector<std::string> write_function_list;
   std::vector<std::string> primary_routing_query_pattern_list;
   RedirectSettings redirects;
+  DelayLimit delay_limit;
 };
 
 // What the two function lists say of one function. Unlisted: nothing, the catalogue decides.
@@ -51,6 +53,8 @@ class Policy {
     return has_function_lists_ ? function_listing_slow(schema, name) : FunctionListing::Unlisted;
   }
 
+  const DelayLimit& delay_limit() const { return delay_limit_; }
+
   // Where the redirect lists send the reads of such a session.
   Redirect redirect(std::string_view app_name, std::string_view database, std::string_view user) const {
     return has_redirects_ ? redirect_slow(app_name, database, user) : Redirect{};
@@ -69,6 +73,7 @@ class Policy {
   bool has_primary_patterns_ = false;
   bool has_function_lists_ = false;
   bool has_redirects_ = false;
+  DelayLimit delay_limit_;
   std::unique_ptr<Lists> lists_;
 };
 

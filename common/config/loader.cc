@@ -237,6 +237,10 @@ class Load {
     }
     for (const std::string& name : later_names_) notice(fmt::format("parameter {} is not yet in effect", name));
     for (const std::string& name : later_sections_) notice(fmt::format("section [{}] is not yet in effect", name));
+    const bool limited = config_.delay_threshold > 0 || config_.delay_threshold_by_time > 0;
+    if (limited && config_.sr_check_period == 0) {
+      notice("sr_check_period is 0, so delays are not known, and the delay threshold keeps all reads on the primary");
+    }
     const bool any = std::any_of(config_.backends.begin(), config_.backends.end(),
                                  [](const BackendConfig& node) { return node.port != 0; });
     if (!any) notice("there is no backend node yet: set backend_hostname0 and backend_port0");

@@ -132,6 +132,13 @@ TEST(loader, a_redirect_to_a_node_that_is_not_there_is_said) {
   EXPECT_EQ(outcome.notices[0], "user_redirect_preference_list: there is no node 1 as \"b:1\" says");
 }
 
+TEST(loader, a_limit_of_delay_without_measurements_is_said) {
+  EXPECT_TRUE(has_notice(load_text("backend_port0 = 1\nsr_check_period = 0\ndelay_threshold = 1\n"), "sr_check_period is 0"));
+  EXPECT_TRUE(has_notice(load_text("backend_port0 = 1\nsr_check_period = 0\ndelay_threshold_by_time = 1\n"), "sr_check_period is 0"));
+  EXPECT_FALSE(has_notice(load_text("backend_port0 = 1\nsr_check_period = 0\n"), "sr_check_period is 0"));
+  EXPECT_FALSE(has_notice(load_text("backend_port0 = 1\ndelay_threshold = 1\n"), "sr_check_period is 0"));
+}
+
 TEST(loader, errors_are_bounded) {
   std::string text;
   for (int i = 0; i < 20000; ++i) text += "no_such_parameter = 1\n";
