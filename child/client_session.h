@@ -266,6 +266,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   char status_ = 'I';            // as the client was last told
   int block_node_ = -1;          // where the open transaction block is
   int reader_node_ = -1;         // drawn for this session
+  std::optional<Monotonic> read_sent_;    // a read whose first answer is awaited, for least_latency
   std::optional<lb::Redirect> redirect_;  // of its reads, looked up at the first of them
   double redirect_unit_ = -1;    // the draw of the redirect's ratio, of the session or of its last statement
   lb::NodeSet excluded_;         // nodes that failed this batch

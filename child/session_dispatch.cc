@@ -165,6 +165,7 @@ int ClientSession::pick_reader(bool standby_only) {
   lb::ReaderInputs inputs = reader_inputs(standby_only ? lb::Candidates::Standbys : lb::Candidates::Readable);
   inputs.kept = policy.per_statement() ? -1 : reader_node_;
   inputs.redirect = *redirect_;
+  inputs.loads = worker_.loads();
   inputs.redirect_unit = redirect_unit_;
   inputs.random_unit = worker_.random().unit();
   const lb::Reader reader = lb::choose_reader(inputs);

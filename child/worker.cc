@@ -169,6 +169,15 @@ std::span<const shmem::ReplicationDelay> Worker::delays() {
   return {delays_.data(), count};
 }
 
+const lb::NodeLoads* Worker::loads() {
+  if (policy_.algorithm() == lb::Algorithm::Weighted) return nullptr;
+  if (loads_at_ != loop_.now()) {  // once a turn of the loop
+    loads_at_ = loop_.now();
+    rows_->read_loads(nodes_.count, loads_);
+  }
+  return &loads_;
+}
+
 bool Worker::node_accepts(int node) const {
   return node >= 0 && node < nodes_.count && nodes_.nodes[static_cast<std::size_t>(node)].usable();
 }
@@ -285,7 +294,7 @@ void Worker::cancel_before_exit(int node, std::int32_t pid, std::string_view key
 // ---------------------------------------------------------------------------------------------------------------- rows
 
 void Worker::register_backend(Backend& backend) { rows_->register_backend(backend); }
-void Worker::publish_backend(const Backend& backend) { rows_->publish_backend(backend); }
+void Worker::publish_backend(Backend& backend) { rows_->publish_backend(backend); }
 void Worker::forget_backend(Backend& backend) { rows_->forget_backend(backend); }
 void Worker::publish_waiting(std::size_t waiting) { rows_->set_waiting(waiting); }
 

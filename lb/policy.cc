@@ -45,6 +45,11 @@ DelayLimit delay_limit_of(const config::Config& config) {
   return limit;
 }
 
+Algorithm algorithm_of(const config::Config& config) {
+  if (config.load_balance_algorithm == "least_connections") return Algorithm::LeastConnections;
+  return config.load_balance_algorithm == "least_latency" ? Algorithm::LeastLatency : Algorithm::Weighted;
+}
+
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace
@@ -95,6 +100,7 @@ Result<Policy> compile_policy(const PolicySettings& settings) {
   policy.load_balance_ = settings.load_balance_mode;
   policy.per_statement_ = settings.statement_level_load_balance;
   policy.delay_limit_ = settings.delay_limit;
+  policy.algorithm_ = settings.algorithm;
   policy.lists_ = std::make_unique<Policy::Lists>();
   Policy::Lists& lists = *policy.lists_;
   std::string problems;
@@ -124,6 +130,7 @@ Result<Policy> compile_policy(const config::Config& config) {
   settings.write_function_list = config.write_function_list;
   settings.primary_routing_query_pattern_list = config.primary_routing_query_pattern_list;
   settings.delay_limit = delay_limit_of(config);
+  settings.algorithm = algorithm_of(config);
   settings.redirects.app_name_redirect_preference_list = config.app_name_redirect_preference_list;
   settings.redirects.database_redirect_preference_list = config.database_redirect_preference_list;
   settings.redirects.user_redirect_preference_list = config.user_redirect_preference_list;

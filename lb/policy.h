@@ -8,6 +8,7 @@
 
 #include "common/base/result.h"
 #include "common/config/config.h"
+#include "lb/algorithm.h"
 #include "lb/delay.h"
 #include "lb/redirect.h"
 
@@ -23,6 +24,7 @@ struct PolicySettings {
   std::vector<std::string> primary_routing_query_pattern_list;
   RedirectSettings redirects;
   DelayLimit delay_limit;
+  Algorithm algorithm = Algorithm::Weighted;
 };
 
 // What the two function lists say of one function. Unlisted: nothing, the catalogue decides.
@@ -53,6 +55,7 @@ class Policy {
     return has_function_lists_ ? function_listing_slow(schema, name) : FunctionListing::Unlisted;
   }
 
+  Algorithm algorithm() const { return algorithm_; }
   const DelayLimit& delay_limit() const { return delay_limit_; }
 
   // Where the redirect lists send the reads of such a session.
@@ -74,6 +77,7 @@ class Policy {
   bool has_function_lists_ = false;
   bool has_redirects_ = false;
   DelayLimit delay_limit_;
+  Algorithm algorithm_ = Algorithm::Weighted;
   std::unique_ptr<Lists> lists_;
 };
 

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 
-#include "lb/choose.h"
-
 namespace weir::lb {
 namespace {
 
@@ -17,7 +15,9 @@ int drawn_node(const ReaderInputs& in) {
   if (keep) return in.kept;
   const NodeSet allowed = eligible(in.view, in.candidates) & ~in.excluded;
   const RedirectChoice choice = apply_redirect(in.redirect, in.redirect_unit, in.view.primary, allowed);
-  return choice.node >= 0 ? choice.node : choose(in.view, choice.nodes, in.random_unit);
+  if (choice.node >= 0) return choice.node;
+  if (in.loads == nullptr) return choose(in.view, choice.nodes, in.random_unit);
+  return choose_by(in.policy.algorithm(), in.view, choice.nodes, *in.loads, in.random_unit);
 }
 
 // As far as its delay goes; the primary always.

@@ -1,4 +1,4 @@
-// Which node a balanced read uses: the session's own, or one drawn by its redirect and the weights; and what is done
+// Which node a balanced read uses: the session's own, or one drawn by its redirect and load_balance_algorithm; and what is done
 // when that one is too far behind. Pure.
 #pragma once
 
@@ -7,6 +7,7 @@
 
 #include "common/shmem/node_view.h"
 #include "common/shmem/replication_delay.h"
+#include "lb/choose.h"
 #include "lb/eligible.h"
 #include "lb/policy.h"
 #include "lb/redirect.h"
@@ -22,6 +23,7 @@ struct ReaderInputs {
   Redirect redirect{};         // Policy::redirect of the session
   double redirect_unit = 0;    // uniform in [0, 1): the draw of the redirect's ratio
   double random_unit = 0;      // uniform in [0, 1): the draw of the node
+  const NodeLoads* loads = nullptr;  // null: not looked at, the draw is by weight
   std::span<const shmem::ReplicationDelay> delays{};  // by node id; one that is missing is not known
   std::int64_t now = 0;        // milliseconds of the machine's monotonic clock
 };

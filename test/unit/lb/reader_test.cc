@@ -106,6 +106,32 @@ TEST_F(Reader, NobodyIsNobody) {
   EXPECT_EQ(choose_reader(in).node, -1);
 }
 
+TEST_F(Reader, TheAlgorithmDrawsAmongWhatTheRedirectLeaves) {
+  PolicySettings settings;
+  settings.algorithm = Algorithm::LeastConnections;
+  policy_ = std::move(compile_policy(settings)).value();
+  view_ = cluster({1, 1, 1});
+  NodeLoads loads;
+  loads.connections = {0, 5, 4};
+  ReaderInputs in = inputs();
+  EXPECT_EQ(draws(in)[0], 334);  // without loads by weight
+  in.loads = &loads;
+  EXPECT_EQ(draws(in)[0], 1000);
+  in.redirect = {To::Standby, -1, 1};
+  EXPECT_EQ(draws(in)[2], 1000);
+  in.kept = 1;
+  EXPECT_EQ(draws(in)[1], 1000);
+}
+
+TEST(Algorithm, OfAConfiguration) {
+  config::Config config;
+  for (const auto& [text, algorithm] : {std::pair{"weighted", Algorithm::Weighted}, std::pair{"least_connections", Algorithm::LeastConnections},
+                                        std::pair{"least_latency", Algorithm::LeastLatency}}) {
+    config.load_balance_algorithm = text;
+    EXPECT_EQ(compile_policy(config)->algorithm(), algorithm);
+  }
+}
+
 class ReaderAndDelay : public Reader {
  protected:
   ReaderAndDelay() { limit(100, 0, false); }
