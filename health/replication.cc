@@ -10,6 +10,12 @@
 
 namespace weir::health {
 
+namespace {
+
+constexpr Milliseconds kEarly{100};  // a tick that comes a little before its second counts for it
+
+}  // namespace
+
 std::string delay_message(const config::Config& config, int node, int primary, const shmem::ReplicationDelay& delay) {
   const bool by_time = config.delay_threshold_by_time > 0;
   const std::int64_t measure = by_time ? delay.microseconds : delay.bytes;
@@ -31,8 +37,11 @@ void Replication::tick(const config::Config& config, int primary, Monotonic now)
     next_ = now;
   }
   const bool measures = config.sr_check_period > 0 && config.backend_clustering_mode == "streaming_replication";
-  if (!measures || now < next_) return;
-  next_ = now + std::chrono::seconds(config.sr_check_period);
+  if (!measures) return;
+  const auto period = std::chrono::seconds(config.sr_check_period);
+  next_ = std::min(next_, now + period);  // a reload may have made it shorter
+  if (now + kEarly < next_) return;
+  next_ = now + period;
   due_.fill(true);
 }
 

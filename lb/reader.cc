@@ -53,7 +53,7 @@ bool may_read(const ReaderInputs& in, int id) {
 Reader choose_reader(const ReaderInputs& in) {
   const int drawn = drawn_node(in);
   if (within_delay(in, drawn)) return {drawn, drawn};
-  const bool look_around = in.policy.delay_limit().prefer_lower || in.view.primary < 0;
+  const bool look_around = in.policy.delay_limit().prefer_lower || in.view.primary < 0 || in.candidates == Candidates::Standbys;
   const int instead = look_around ? least_behind(in) : -1;
   return {drawn, instead >= 0 ? instead : in.view.primary};
 }

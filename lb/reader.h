@@ -33,9 +33,10 @@ struct Reader {
   int node = -1;   // for this read
 };
 
-// -1: none; the caller takes the primary. While the node drawn is over the limit of delay, or its delay is not known,
-// the read goes to the primary; with prefer_lower_delay_standby (and when no primary is known) to the standby with
-// weight that is least behind within the limit, if there is one. The session's node stays what it is.
+// -1: none; the caller takes the primary. While the node drawn is over the limit of delay, or its delay is not known, the
+// read goes to the primary. With prefer_lower_delay_standby (and when a hint wants a standby, or no primary is known) it
+// goes to the standby with weight that is least behind within the limit, if there is one. The session's node stays what
+// it is.
 Reader choose_reader(const ReaderInputs& inputs);
 
 // May node ID be read now, by its state, its delay, and what has been excluded? For a node that a hint names.

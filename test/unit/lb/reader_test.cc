@@ -218,6 +218,7 @@ TEST_F(ReaderAndDelay, WithoutAPrimaryAStandbyWithinTheLimitServes) {
 
 TEST_F(ReaderAndDelay, AHintIsNoWayAroundTheLimit) {
   EXPECT_EQ(chosen(-1, kMuch, kMuch, Candidates::Standbys).node, 0);
+  EXPECT_EQ(chosen(1, kMuch, kSome, Candidates::Standbys).node, 2);  // it wants a standby, any
   const std::array<shmem::ReplicationDelay, 3> delays{kUnknown, kMuch, kNone};
   ReaderInputs in = inputs();
   in.delays = delays;
