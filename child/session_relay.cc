@@ -50,7 +50,7 @@ std::size_t ClientSession::on_backend_bytes(Backend& backend, Bytes bytes) {
   }
   if (read_sent_) {
     const Monotonic sent = *std::exchange(read_sent_, std::nullopt);
-    worker_.rows().note_latency(backend.node(), monotonic_microseconds(worker_.loop().now()) - monotonic_microseconds(sent));
+    worker_.rows().note_latency(backend.node(), monotonic_microseconds(monotonic_now()) - monotonic_microseconds(sent));
   }
   const std::size_t taken = relay(backend, bytes);
   if (state_ == ClientState::Closing) return bytes.size();
