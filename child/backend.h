@@ -97,6 +97,7 @@ class Backend final : public StreamHandler {
   Monotonic released_at;
   std::uint64_t uses = 0;
   int row = -1;                      // slot in the shared backend rows
+  bool counted = false;              // among this child's connections in use
 
   // What of a session has been applied here; reset to 0 with the session.
   StateVersion applied = 0;

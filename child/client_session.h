@@ -34,6 +34,8 @@
 #include "common/base/log.h"
 #include "common/base/stream.h"
 #include "lb/eligible.h"
+#include "lb/reader.h"
+#include "lb/redirect.h"
 #include "lb/route.h"
 #include "lb/session_routing.h"
 #include "parser/long_text.h"
@@ -178,6 +180,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   lb::Target route_batch();
   bool opens_portal_in_block() const;
   int choose_node(const lb::Target& target);
+  lb::ReaderInputs reader_inputs(lb::Candidates candidates);
   int pick_reader(bool standby_only);
   lb::NodeSet avoided() const;
   Backend* backend_at(int node);
@@ -294,6 +297,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
     std::vector<PreparedPtr> parsed;
   } block_answer_;
   int reader_node_ = -1;         // drawn for this session
+  std::optional<Monotonic> read_sent_;    // a read whose first answer is awaited, for least_latency
+  std::optional<lb::Redirect> redirect_;  // of its reads, looked up at the first of them
+  double redirect_unit_ = -1;    // the draw of the redirect's ratio, of the session or of its last statement
   lb::NodeSet excluded_;         // nodes that failed this batch
   int retries_ = 0;
   std::optional<Monotonic> deadline_;  // of waiting for a backend

@@ -13,12 +13,31 @@
 namespace weir::child {
 namespace {
 
+std::string_view hindrance(const shmem::ReplicationDelay& delay, const lb::DelayLimit& limit, Monotonic now) {
+  switch (lb::judge_delay(delay, limit, monotonic_milliseconds(now))) {
+    case lb::DelayVerdict::Within: return {};
+    case lb::DelayVerdict::Over: return "no reads: it is further behind than the limit of delay";
+    case lb::DelayVerdict::Unknown: return "no reads: its replication delay is not known";
+  }
+  return {};
+}
+
+std::vector<shmem::ReplicationDelay> delays(Worker& worker) {
+  std::vector<shmem::ReplicationDelay> all(static_cast<std::size_t>(worker.nodes().count));
+  for (std::size_t id = 0; id < all.size(); ++id) worker.context().mapping->observations().read_delay(static_cast<int>(id), all[id]);
+  return all;
+}
+
 std::vector<admin::NodeFacts> node_facts(Worker& worker) {
+  const std::vector<shmem::ReplicationDelay> behind = delays(worker);
   shmem::Mapping& mapping = *worker.context().mapping;
   std::vector<admin::NodeFacts> facts(static_cast<std::size_t>(worker.nodes().count));
   for (std::size_t id = 0; id < facts.size(); ++id) {
     mapping.observations().read(static_cast<int>(id), facts[id].observation);
     facts[id].selects = mapping.selects(static_cast<int>(id));
+    facts[id].delay = behind[id];
+    const bool standby = facts[id].observation.in_recovery == 1 && static_cast<int>(id) != worker.nodes().primary;
+    if (standby) facts[id].hindrance = hindrance(behind[id], worker.policy().delay_limit(), worker.loop().now());
   }
   return facts;
 }
@@ -75,10 +94,11 @@ Result<admin::Rowset> run_show(Worker& worker, std::string_view name, int load_b
   if (!command) return not_yet(name);
   switch (*command) {
     case admin::ShowCommand::Nodes:
-      return admin::show_nodes(worker.nodes(), node_facts(worker), load_balance_node, worker.config().backend_clustering_mode == "streaming_replication");
+      return admin::show_nodes(worker.nodes(), node_facts(worker), load_balance_node, worker.config().backend_clustering_mode == "streaming_replication",
+                               worker.policy().delay_limit().by_time() ? admin::DelayUnit::Time : admin::DelayUnit::Bytes);
     case admin::ShowCommand::Processes: return admin::show_processes(process_facts(worker));
     case admin::ShowCommand::Pools: return admin::show_pools(process_facts(worker));
-    case admin::ShowCommand::Status: return admin::show_status(worker.config(), worker.nodes());
+    case admin::ShowCommand::Status: return admin::show_status(worker.config(), worker.nodes(), delays(worker));
     case admin::ShowCommand::Version: return admin::show_version();
     case admin::ShowCommand::NotYet: break;
   }

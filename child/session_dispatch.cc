@@ -15,7 +15,7 @@
 #include "common/config/config.h"
 #include "common/wire/encode.h"
 #include "common/wire/frontend.h"
-#include "lb/choose.h"
+#include "lb/reader.h"
 
 namespace weir::child {
 namespace {
@@ -174,15 +174,28 @@ lb::NodeSet ClientSession::avoided() const {
   return nodes;
 }
 
+lb::ReaderInputs ClientSession::reader_inputs(lb::Candidates candidates) {
+  return {.view = worker_.nodes(),
+          .policy = worker_.policy(),
+          .candidates = candidates,
+          .excluded = excluded_ | avoided(),
+          .delays = worker_.delays(),
+          .now = monotonic_milliseconds(worker_.loop().now())};
+}
+
 int ClientSession::pick_reader(bool standby_only) {
-  const shmem::NodeView& nodes = worker_.nodes();
-  const lb::Candidates candidates = standby_only ? lb::Candidates::Standbys : lb::Candidates::Readable;
-  const bool keep = !worker_.policy().per_statement() && reader_node_ >= 0 && !excluded_.test(static_cast<std::size_t>(reader_node_)) &&
-                    lb::eligible_node(nodes, reader_node_, candidates);
-  if (keep) return reader_node_;
-  const int drawn = lb::choose(nodes, worker_.policy(), worker_.random().unit(), candidates, excluded_ | avoided());
-  if (drawn >= 0 && !standby_only && excluded_.none()) reader_node_ = drawn;
-  return drawn >= 0 ? drawn : nodes.primary;
+  const lb::Policy& policy = worker_.policy();
+  if (!redirect_) redirect_ = policy.redirect(identity_.application_name, identity_.database, identity_.user);
+  if (redirect_unit_ < 0 || policy.per_statement()) redirect_unit_ = worker_.random().unit();
+  lb::ReaderInputs inputs = reader_inputs(standby_only ? lb::Candidates::Standbys : lb::Candidates::Readable);
+  inputs.kept = policy.per_statement() ? -1 : reader_node_;
+  inputs.redirect = *redirect_;
+  inputs.loads = worker_.loads();
+  inputs.redirect_unit = redirect_unit_;
+  inputs.random_unit = worker_.random().unit();
+  const lb::Reader reader = lb::choose_reader(inputs);
+  if (reader.drawn >= 0 && !standby_only && excluded_.none()) reader_node_ = reader.drawn;
+  return reader.node >= 0 ? reader.node : worker_.nodes().primary;
 }
 
 int ClientSession::choose_node(const lb::Target& target) {
@@ -193,8 +206,7 @@ int ClientSession::choose_node(const lb::Target& target) {
       return active_ != nullptr ? active_->node() : nodes.primary;
     case lb::Scope::AnyReadable: return batch_.primary_only ? nodes.primary : pick_reader(target.prefer_standby);
     case lb::Scope::Node:
-      if (!batch_.primary_only && lb::eligible_node(nodes, target.node) && !avoided().test(static_cast<std::size_t>(target.node)) && !excluded_.test(static_cast<std::size_t>(target.node))) return target.node;
-      return nodes.primary;
+      return !batch_.primary_only && lb::may_read(reader_inputs(lb::Candidates::Readable), target.node) ? target.node : nodes.primary;
     case lb::Scope::Primary:
     case lb::Scope::Local: return nodes.primary;
   }

@@ -48,6 +48,10 @@ std::size_t ClientSession::on_backend_bytes(Backend& backend, Bytes bytes) {
     if (server_left_ > 0) return 0;
     return relay_idle(backend, bytes);
   }
+  if (read_sent_) {
+    const Monotonic sent = *std::exchange(read_sent_, std::nullopt);
+    worker_.rows().note_latency(backend.node(), monotonic_microseconds(monotonic_now()) - monotonic_microseconds(sent));
+  }
   const std::size_t taken = relay(backend, bytes);
   if (state_ == ClientState::Closing) return bytes.size();
   if (input_ended_ && stream_.broken()) {  // it had not closed its sending side only

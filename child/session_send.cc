@@ -96,6 +96,10 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   active_ = &backend;
   flushed_ = false;
   flush_asked_ = batch_.end == Batch::End::Flush;
+  const bool balanced = last_target_.scope == lb::Scope::AnyReadable || last_target_.scope == lb::Scope::Node;
+  read_sent_.reset();
+  // The loop's time is that of before it waited: too coarse for this, and a clock call is made for this algorithm alone.
+  if (balanced && tracker_.idle() && worker_.policy().algorithm() == lb::Algorithm::LeastLatency) read_sent_ = monotonic_now();
   if (tracker_.idle() && status_ == 'I' && !batch_.retried) before_ = fears();
   if (long_text_ != nullptr) long_before_ = fears();
   if (!batch_.retried) apply_effects();

@@ -85,10 +85,42 @@ void SharedRows::register_backend(Backend& backend) {
     backend.row = next_row_++;
     context_.mapping->child_row(context_.slot).backend_slots.store(static_cast<std::uint32_t>(next_row_), std::memory_order_relaxed);
   }
+  if (backend.row >= 0) count_connection(backend, true);
 }
 
-void SharedRows::publish_backend(const Backend& backend) {
+void SharedRows::count_connection(Backend& backend, bool in_use) {
+  if (backend.counted == in_use) return;
+  backend.counted = in_use;
+  auto& count = context_.mapping->child_row(context_.slot).connections.at(static_cast<std::size_t>(backend.node()));
+  const std::uint32_t before = count.load(std::memory_order_relaxed);
+  count.store(in_use ? before + 1 : before - 1, std::memory_order_relaxed);
+}
+
+void SharedRows::note_latency(int node, std::int64_t sample) {
+  auto& latency = context_.mapping->child_row(context_.slot).latency.at(static_cast<std::size_t>(node));
+  latency.store(lb::smoothed_latency(latency.load(std::memory_order_relaxed), sample), std::memory_order_relaxed);
+}
+
+void SharedRows::read_loads(int nodes, lb::NodeLoads& loads) const {
+  for (std::size_t id = 0; id < static_cast<std::size_t>(nodes); ++id) {
+    std::uint64_t connections = 0;
+    std::uint64_t latency = 0;
+    std::uint64_t measured = 0;
+    for (int slot = 0; slot < context_.mapping->children(); ++slot) {
+      const shmem::ChildRow& row = context_.mapping->child_row(slot);
+      connections += row.connections[id].load(std::memory_order_relaxed);
+      const std::uint32_t own = row.latency[id].load(std::memory_order_relaxed);
+      latency += own;
+      measured += own > 0 ? 1U : 0U;
+    }
+    loads.connections[id] = static_cast<std::uint32_t>(connections);
+    loads.latency[id] = measured > 0 ? static_cast<std::uint32_t>(latency / measured) : 0;
+  }
+}
+
+void SharedRows::publish_backend(Backend& backend) {
   if (backend.row < 0) return;
+  count_connection(backend, backend.state() != BackendState::Idle && backend.state() != BackendState::Closing);
   auto& slot = context_.mapping->backend_row(context_.slot, backend.row);
   shmem::BackendRow row;
   slot.read(row);
@@ -108,6 +140,7 @@ void SharedRows::publish_backend(const Backend& backend) {
 
 void SharedRows::forget_backend(Backend& backend) {
   if (backend.row < 0) return;
+  count_connection(backend, false);
   context_.mapping->backend_row(context_.slot, backend.row).publish(shmem::BackendRow{});
   free_rows_.push_back(backend.row);
   backend.row = -1;

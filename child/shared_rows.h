@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/process/role_context.h"
+#include "lb/choose.h"
 
 namespace weir::child {
 
@@ -30,12 +31,18 @@ class SharedRows {
   void publish_phase(const ClientSession& session);
   void forget_session(int slot);
   void register_backend(Backend& backend);
-  void publish_backend(const Backend& backend);
+  void publish_backend(Backend& backend);
   void forget_backend(Backend& backend);
 
   void count_statement(int node, bool select);
+  // A read on NODE had its first answer after SAMPLE microseconds.
+  void note_latency(int node, std::int64_t sample);
+  // Of all children: connections, and the mean latency of those that have measured one.
+  void read_loads(int nodes, lb::NodeLoads& loads) const;
 
  private:
+  void count_connection(Backend& backend, bool in_use);
+
   process::RoleContext& context_;
   std::vector<int> free_rows_;
   int next_row_ = 0;

@@ -75,14 +75,7 @@ void Worker::watch_signals() {
 
 void Worker::apply_config() {
   log::configure(config::log_settings(*config_));
-  lb::PolicySettings settings;
-  settings.load_balance_mode = config_->load_balance_mode;
-  settings.statement_level_load_balance = config_->statement_level_load_balance;
-  settings.ignore_leading_white_space = config_->ignore_leading_white_space;
-  settings.read_only_function_list = config_->read_only_function_list;
-  settings.write_function_list = config_->write_function_list;
-  settings.primary_routing_query_pattern_list = config_->primary_routing_query_pattern_list;
-  if (auto policy = lb::compile_policy(settings)) {
+  if (auto policy = lb::compile_policy(*config_)) {
     policy_ = std::move(*policy);
   } else {
     log::error("the routing settings are not used: {}", policy.error().one_line());
@@ -166,6 +159,23 @@ lb::NodeSet Worker::avoided() const {
     if (avoid_until_[static_cast<std::size_t>(id)] > loop_.now()) nodes.set(static_cast<std::size_t>(id));
   }
   return nodes;
+}
+
+std::span<const shmem::ReplicationDelay> Worker::delays() {
+  const auto count = static_cast<std::size_t>(nodes_.count);
+  if (policy_.delay_limit().set()) {
+    for (std::size_t id = 0; id < count; ++id) context_.mapping->observations().read_delay(static_cast<int>(id), delays_[id]);
+  }
+  return {delays_.data(), count};
+}
+
+const lb::NodeLoads* Worker::loads() {
+  if (policy_.algorithm() == lb::Algorithm::Weighted) return nullptr;
+  if (loads_at_ != loop_.now()) {  // once a turn of the loop
+    loads_at_ = loop_.now();
+    rows_->read_loads(nodes_.count, loads_);
+  }
+  return &loads_;
 }
 
 bool Worker::node_accepts(int node) const {
@@ -284,7 +294,7 @@ void Worker::cancel_before_exit(int node, std::int32_t pid, std::string_view key
 // ---------------------------------------------------------------------------------------------------------------- rows
 
 void Worker::register_backend(Backend& backend) { rows_->register_backend(backend); }
-void Worker::publish_backend(const Backend& backend) { rows_->publish_backend(backend); }
+void Worker::publish_backend(Backend& backend) { rows_->publish_backend(backend); }
 void Worker::forget_backend(Backend& backend) { rows_->forget_backend(backend); }
 void Worker::publish_waiting(std::size_t waiting) { rows_->set_waiting(waiting); }
 

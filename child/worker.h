@@ -20,6 +20,8 @@
 #include "common/base/random.h"
 #include "common/process/role_context.h"
 #include "common/shmem/node_view.h"
+#include "common/shmem/replication_delay.h"
+#include "lb/choose.h"
 #include "lb/eligible.h"
 #include "lb/policy.h"
 
@@ -70,6 +72,10 @@ class Worker {
   // A connection to NODE could not be made: reads use other nodes for a while, until health has had its say.
   void avoid(int node);
   lb::NodeSet avoided() const;
+  // How far behind each node is as far as that matters: all unknown while no limit is set.
+  std::span<const shmem::ReplicationDelay> delays();
+  // How busy each node is, over all children; null if the algorithm does not ask.
+  const lb::NodeLoads* loads();
   // A hint for health that something is wrong with the node; never a verdict.
   void suspect(int node);
 
@@ -96,7 +102,7 @@ class Worker {
 
   // --- shared rows
   void register_backend(Backend& backend);
-  void publish_backend(const Backend& backend);
+  void publish_backend(Backend& backend);
   void forget_backend(Backend& backend);
   void publish_waiting(std::size_t waiting);
 
@@ -123,6 +129,9 @@ class Worker {
   lb::Policy policy_;
   shmem::NodeView nodes_;
   std::array<Monotonic, shmem::kMaxNodes> avoid_until_{};
+  std::array<shmem::ReplicationDelay, shmem::kMaxNodes> delays_{};
+  lb::NodeLoads loads_;
+  Monotonic loads_at_{};
   Random random_;
   std::unique_ptr<std::byte[]> scratch_;
   auth::KeyCache keys_;

@@ -17,6 +17,7 @@
 #include "health/host_resolver.h"
 #include "health/judge.h"
 #include "health/probe.h"
+#include "health/replication.h"
 
 namespace weir::health {
 namespace {
@@ -25,7 +26,7 @@ constexpr std::chrono::seconds kPeriod{1};
 
 class Health {
  public:
-  explicit Health(process::RoleContext& context) : context_(context), config_(context.config), resolver_(loop_) {}
+  explicit Health(process::RoleContext& context) : context_(context), config_(context.config), resolver_(loop_), replication_(context.mapping->observations()) {}
 
   int run() {
     log::configure(config::log_settings(*config_));
@@ -61,8 +62,10 @@ class Health {
   void tick() {
     context_.mapping->status().health_beat.fetch_add(1, std::memory_order_relaxed);
     tick_.arm(kPeriod);
+    if (context_.mapping->node_table().epoch() != nodes_seen_.epoch) context_.mapping->node_table().read(nodes_seen_);
+    replication_.tick(*config_, nodes_seen_.primary, monotonic_now());
     for (std::size_t id = 0; id < config_->backends.size(); ++id) {
-      if (config_->backends[id].port != 0) ask(static_cast<int>(id));
+      ask_if_there(static_cast<int>(id));
     }
   }
 
@@ -72,8 +75,13 @@ class Health {
       const std::uint64_t count = context_.mapping->suspicions().count(static_cast<int>(id));
       if (count == nodes_[id].suspicions) continue;
       nodes_[id].suspicions = count;
-      if (id < config_->backends.size() && config_->backends[id].port != 0) ask(static_cast<int>(id));
+      ask_if_there(static_cast<int>(id));
     }
+  }
+
+  void ask_if_there(int id) {
+    const auto index = static_cast<std::size_t>(id);
+    if (id >= 0 && index < config_->backends.size() && config_->backends[index].port != 0) ask(id);
   }
 
   void ask(int id) {
@@ -101,6 +109,7 @@ class Health {
       answer.answer = shmem::Answer::Unresolved;
       return answered(id, answer);
     }
+    target.replication = replication_.wants_rows(id);
     node.last.address.assign(target.address);
     node.probe->ask(target);
   }
@@ -146,6 +155,9 @@ class Health {
       now.reserved_connections = answer.reserved_connections;
       now.observed_at = epoch_seconds(wall_now());
     }
+    const bool ask_primary = replication_.answered(*config_, id, answer);
+    now.replication_state.assign(replication_.row(id).state);
+    now.sync_state.assign(replication_.row(id).sync_state);
     const bool changed = now.up != node.last.up || now.in_recovery != node.last.in_recovery || now.answer != node.last.answer ||
                          now.address.view() != node.last.address.view() || node.last.checks == 0;
     if (changed && (node.last.checks > 0 || !now.up)) {
@@ -155,12 +167,16 @@ class Health {
     node.last = now;
     context_.mapping->observations().publish(id, now);
     if (changed) context_.wakes->at(process::RoleContext::kParentWake).notify();
+    // When this turn is over: the probe whose answer this is may be the primary's own.
+    if (ask_primary) loop_.defer([this, primary = nodes_seen_.primary] { ask_if_there(primary); });
   }
 
   process::RoleContext& context_;
   EventLoop loop_;
   std::shared_ptr<const config::Config> config_;
   HostResolver resolver_;
+  Replication replication_;
+  shmem::NodeView nodes_seen_;
   std::vector<Watched> nodes_;
   SignalEvent on_term_, on_int_, on_hup_;
   FdEvent on_wake_;

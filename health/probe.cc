@@ -19,7 +19,24 @@ constexpr const char* kQuestion =
     "SELECT pg_catalog.pg_is_in_recovery(), CASE WHEN pg_catalog.pg_is_in_recovery() "
     "THEN GREATEST(pg_catalog.pg_last_wal_receive_lsn(), pg_catalog.pg_last_wal_replay_lsn()) - '0/0'::pg_catalog.pg_lsn "
     "ELSE pg_catalog.pg_current_wal_lsn() - '0/0'::pg_catalog.pg_lsn END, "
-    "pg_catalog.current_setting('max_connections'), pg_catalog.current_setting('superuser_reserved_connections')";
+    "pg_catalog.current_setting('max_connections'), pg_catalog.current_setting('superuser_reserved_connections'), "
+    "pg_catalog.pg_last_wal_replay_lsn() - '0/0'::pg_catalog.pg_lsn, "
+    "(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp()) * 1000000)::pg_catalog.int8";
+
+// With the one above in a string of two statements. A walsender is a connection: there are not many.
+constexpr const char* kReplicationQuestion =
+    "; SELECT application_name, state, sync_state, (EXTRACT(EPOCH FROM replay_lag) * 1000000)::pg_catalog.int8 "
+    "FROM pg_catalog.pg_stat_replication";
+
+constexpr int kFields = 6;
+constexpr int kReplicationFields = 4;
+
+// A number that may be missing, or, of a clock that is behind the primary's, negative.
+std::int64_t microseconds_in(const PGresult* result, int row, int column) {
+  if (PQgetisnull(result, row, column) != 0) return -1;
+  const std::int64_t value = std::strtoll(PQgetvalue(result, row, column), nullptr, 10);
+  return value < 0 ? 0 : value;
+}
 
 // The SQLSTATE at the end of a message of verbosity PQERRORS_SQLSTATE ("FATAL:  53300"); empty if there is none.
 std::string sqlstate_in(const char* message) {
@@ -129,11 +146,32 @@ void Probe::connect_failed() {
 void Probe::query() {
   state_ = State::Asking;
   deadline_.arm(target_.query_timeout);
-  if (PQsendQuery(connection_.get(), kQuestion) == 0) return on_ready();
+  asked_ = monotonic_now();
+  const std::string question = target_.replication ? std::string(kQuestion) + kReplicationQuestion : kQuestion;
+  if (PQsendQuery(connection_.get(), question.c_str()) == 0) return on_ready();
   watch(false);
   if (PQflush(connection_.get()) != 0) {
-    // A question of 400 bytes that does not fit into an idle socket: the peer has gone.
+    // A question of a kilobyte that does not fit into an idle socket: the peer has gone.
     return on_ready();
+  }
+}
+
+void Probe::read_answer(const PGresult* result, ProbeAnswer& answer) const {
+  if (PQntuples(result) == 1 && PQnfields(result) == kFields) {
+    answer.answer = shmem::Answer::Ok;
+    answer.in_recovery = PQgetvalue(result, 0, 0)[0] == 't' ? 1 : 0;
+    answer.lsn = std::strtoull(PQgetvalue(result, 0, 1), nullptr, 10);
+    answer.max_connections = std::atoi(PQgetvalue(result, 0, 2));
+    answer.reserved_connections = std::atoi(PQgetvalue(result, 0, 3));
+    answer.replayed = std::strtoull(PQgetvalue(result, 0, 4), nullptr, 10);
+    answer.commit_age = microseconds_in(result, 0, 5);
+    return;
+  }
+  if (PQnfields(result) != kReplicationFields) return;
+  answer.replication_told = true;
+  for (int row = 0; row < PQntuples(result); ++row) {
+    answer.replication.push_back({PQgetvalue(result, row, 0), PQgetvalue(result, row, 1), PQgetvalue(result, row, 2),
+                                  microseconds_in(result, row, 3)});
   }
 }
 
@@ -146,14 +184,12 @@ void Probe::on_ready() {
   const bool alive = PQconsumeInput(connection_.get()) != 0 && PQstatus(connection_.get()) == CONNECTION_OK;
   if (alive && PQisBusy(connection_.get()) != 0) return;
   ProbeAnswer answer;
+  answer.asked = asked_;
+  answer.answered = monotonic_now();
   std::string failure;
   while (PGresult* result = alive ? PQgetResult(connection_.get()) : nullptr) {
-    if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1 && PQnfields(result) == 4) {
-      answer.answer = shmem::Answer::Ok;
-      answer.in_recovery = PQgetvalue(result, 0, 0)[0] == 't' ? 1 : 0;
-      answer.lsn = std::strtoull(PQgetvalue(result, 0, 1), nullptr, 10);
-      answer.max_connections = std::atoi(PQgetvalue(result, 0, 2));
-      answer.reserved_connections = std::atoi(PQgetvalue(result, 0, 3));
+    if (PQresultStatus(result) == PGRES_TUPLES_OK) {
+      read_answer(result, answer);
     } else {
       failure = one_line(PQresultErrorMessage(result));
     }

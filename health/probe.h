@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/base/event.h"
 #include "common/base/unique_fd.h"
@@ -23,15 +24,30 @@ struct ProbeTarget {
   std::string database;
   Milliseconds connect_timeout{10000};
   Milliseconds query_timeout{20000};
+  bool replication = false;  // ask for pg_stat_replication too
+};
+
+// A row of pg_stat_replication, as far as the check user may see it.
+struct ReplicationRow {
+  std::string application_name;
+  std::string state;
+  std::string sync_state;
+  std::int64_t replay_lag = -1;  // microseconds, -1: not told
 };
 
 struct ProbeAnswer {
   shmem::Answer answer = shmem::Answer::None;
   std::string text;               // the server's or libpq's words
   int in_recovery = -1;
-  std::uint64_t lsn = 0;
+  std::uint64_t lsn = 0;          // writable: current position; standby: greatest of received and replayed
+  std::uint64_t replayed = 0;     // of a standby
+  std::int64_t commit_age = -1;   // microseconds since the last commit that a standby has replayed, -1: not told
   int max_connections = 0;
   int reserved_connections = 0;
+  bool replication_told = false;  // the rows are an answer, and not none because nobody asked
+  std::vector<ReplicationRow> replication;
+  Monotonic asked;                // when the question was sent, and when its answer had come
+  Monotonic answered;
 };
 
 class Probe {
@@ -57,6 +73,7 @@ class Probe {
   void poll();
   void query();
   void on_ready();
+  void read_answer(const PGresult* result, ProbeAnswer& answer) const;
   void connect_failed();
   void finish(ProbeAnswer answer);
   void watch(bool write);
@@ -70,6 +87,7 @@ class Probe {
   FdEvent read_;
   FdEvent write_;
   Timer deadline_;
+  Monotonic asked_;
   bool reused_ = false;  // the question goes over the kept connection: its failure proves nothing
 };
 

@@ -1,60 +1,64 @@
 #include "lb/policy.h"
 
-#include <re2/re2.h>
-
+#include <algorithm>
 #include <utility>
 
 #include "common/base/sqlstate.h"
+#include "common/config/pattern.h"
 
 namespace weir::lb {
 namespace {
 
-using Regexes = std::vector<std::unique_ptr<RE2>>;
+using Patterns = std::vector<config::Pattern>;
 
-// Bytes, not characters: a subject in any encoding must still match the patterns that it matches as ASCII.
-RE2::Options options() {
-  RE2::Options result;
-  result.set_encoding(RE2::Options::EncodingLatin1);
-  result.set_case_sensitive(false);
-  result.set_dot_nl(true);
-  result.set_log_errors(false);
-  result.set_never_capture(true);
-  return result;
-}
-
-void compile_into(Regexes& regexes, const std::vector<std::string>& patterns, const char* parameter,
+void compile_into(Patterns& patterns, const std::vector<std::string>& texts, const char* parameter,
                   std::string& problems) {
-  for (const std::string& pattern : patterns) {
-    if (pattern.empty()) continue;
-    // As text, as Pgpool-II does: "a|b" means "^a|b$".
-    std::string anchored = pattern.starts_with('^') ? pattern : "^" + pattern;
-    if (!anchored.ends_with('$')) anchored += '$';
-    auto regex = std::make_unique<RE2>(anchored, options());
-    if (regex->ok()) {
-      regexes.push_back(std::move(regex));
+  for (const std::string& text : texts) {
+    if (text.empty()) continue;
+    auto pattern = config::Pattern::compile(text);
+    if (pattern) {
+      patterns.push_back(std::move(*pattern));
       continue;
     }
     if (!problems.empty()) problems += "; ";
-    problems += std::string(parameter) + " \"" + pattern + "\": " + regex->error();
+    problems += std::string(parameter) + " \"" + text + "\": " + pattern.error().message;
   }
 }
 
-bool any_matches(const Regexes& regexes, std::string_view text) {
-  const re2::StringPiece subject(text.data(), text.size());
-  for (const auto& regex : regexes) {
-    if (RE2::PartialMatch(subject, *regex)) return true;
-  }
-  return false;
+bool any_matches(const Patterns& patterns, std::string_view text) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const config::Pattern& pattern) { return pattern.matches(text); });
+}
+
+// How long a measurement counts: a few periods, since one may be missed and its answer takes its time.
+constexpr std::int64_t kStalePeriods = 3;
+constexpr std::int64_t kLeastStale = 5000;  // ms
+
+// Only where servers stream from each other a delay can be measured.
+DelayLimit delay_limit_of(const config::Config& config) {
+  DelayLimit limit;
+  if (config.backend_clustering_mode != "streaming_replication") return limit;
+  limit.bytes = config.delay_threshold;
+  limit.milliseconds = config.delay_threshold_by_time;
+  limit.stale_after = std::max(kLeastStale, kStalePeriods * 1000 * config.sr_check_period);
+  limit.prefer_lower = config.prefer_lower_delay_standby;
+  return limit;
+}
+
+Algorithm algorithm_of(const config::Config& config) {
+  if (config.load_balance_algorithm == "least_connections") return Algorithm::LeastConnections;
+  return config.load_balance_algorithm == "least_latency" ? Algorithm::LeastLatency : Algorithm::Weighted;
 }
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace
 
-struct Policy::Patterns {
-  Regexes read_only_functions;
-  Regexes write_functions;
-  Regexes primary_queries;
+struct Policy::Lists {
+  Patterns read_only_functions;
+  Patterns write_functions;
+  Patterns primary_queries;
+  RedirectLists redirects;
   bool ignore_leading_white_space = true;
 };
 
@@ -64,27 +68,31 @@ Policy::Policy(Policy&&) noexcept = default;
 Policy& Policy::operator=(Policy&&) noexcept = default;
 
 bool Policy::matches_primary_pattern_slow(std::string_view text) const {
-  if (patterns_->ignore_leading_white_space) {
+  if (lists_->ignore_leading_white_space) {
     while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   }
-  if (any_matches(patterns_->primary_queries, text)) return true;
+  if (any_matches(lists_->primary_queries, text)) return true;
   std::string_view trimmed = text;
   while (!trimmed.empty() && (is_blank(trimmed.back()) || trimmed.back() == ';')) trimmed.remove_suffix(1);
-  return trimmed.size() != text.size() && any_matches(patterns_->primary_queries, trimmed);
+  return trimmed.size() != text.size() && any_matches(lists_->primary_queries, trimmed);
 }
 
 FunctionListing Policy::function_listing_slow(std::string_view schema, std::string_view name) const {
   std::string qualified;
   if (!schema.empty()) qualified = std::string(schema) + "." + std::string(name);
-  const auto listed = [&](const Regexes& regexes, bool bare_too) {
-    if (schema.empty()) return any_matches(regexes, name);
-    return any_matches(regexes, qualified) || (bare_too && any_matches(regexes, name));
+  const auto listed = [&](const Patterns& listed_patterns, bool bare_too) {
+    if (schema.empty()) return any_matches(listed_patterns, name);
+    return any_matches(listed_patterns, qualified) || (bare_too && any_matches(listed_patterns, name));
   };
-  if (!patterns_->read_only_functions.empty()) {
-    const bool read_only = listed(patterns_->read_only_functions, schema == "pg_catalog");
+  if (!lists_->read_only_functions.empty()) {
+    const bool read_only = listed(lists_->read_only_functions, schema == "pg_catalog");
     return read_only ? FunctionListing::ReadOnly : FunctionListing::Write;
   }
-  return listed(patterns_->write_functions, true) ? FunctionListing::Write : FunctionListing::Unlisted;
+  return listed(lists_->write_functions, true) ? FunctionListing::Write : FunctionListing::Unlisted;
+}
+
+Redirect Policy::redirect_slow(std::string_view app_name, std::string_view database, std::string_view user) const {
+  return lists_->redirects.find(app_name, database, user);
 }
 
 Result<Policy> compile_policy(const PolicySettings& settings) {
@@ -92,19 +100,25 @@ Result<Policy> compile_policy(const PolicySettings& settings) {
   policy.load_balance_ = settings.load_balance_mode;
   policy.per_statement_ = settings.statement_level_load_balance;
   policy.write_keeps_ = settings.write_keeps;
-  policy.patterns_ = std::make_unique<Policy::Patterns>();
-  Policy::Patterns& patterns = *policy.patterns_;
+  policy.delay_limit_ = settings.delay_limit;
+  policy.algorithm_ = settings.algorithm;
+  policy.lists_ = std::make_unique<Policy::Lists>();
+  Policy::Lists& lists = *policy.lists_;
   std::string problems;
-  compile_into(patterns.read_only_functions, settings.read_only_function_list, "read_only_function_list", problems);
-  compile_into(patterns.write_functions, settings.write_function_list, "write_function_list", problems);
-  compile_into(patterns.primary_queries, settings.primary_routing_query_pattern_list,
+  compile_into(lists.read_only_functions, settings.read_only_function_list, "read_only_function_list", problems);
+  compile_into(lists.write_functions, settings.write_function_list, "write_function_list", problems);
+  compile_into(lists.primary_queries, settings.primary_routing_query_pattern_list,
                "primary_routing_query_pattern_list", problems);
   if (!problems.empty()) {
     return fail(make_error(sqlstate::kInvalidParameterValue, "invalid regular expression", std::move(problems)));
   }
-  patterns.ignore_leading_white_space = settings.ignore_leading_white_space;
-  policy.has_function_lists_ = !patterns.read_only_functions.empty() || !patterns.write_functions.empty();
-  policy.has_primary_patterns_ = !patterns.primary_queries.empty();
+  auto redirects = RedirectLists::compile(settings.redirects);
+  if (!redirects) return fail(redirects.error());
+  lists.redirects = std::move(*redirects);
+  policy.has_redirects_ = !lists.redirects.empty();
+  lists.ignore_leading_white_space = settings.ignore_leading_white_space;
+  policy.has_function_lists_ = !lists.read_only_functions.empty() || !lists.write_functions.empty();
+  policy.has_primary_patterns_ = !lists.primary_queries.empty();
   return policy;
 }
 
@@ -118,6 +132,11 @@ Result<Policy> compile_policy(const config::Config& config) {
   settings.read_only_function_list = config.read_only_function_list;
   settings.write_function_list = config.write_function_list;
   settings.primary_routing_query_pattern_list = config.primary_routing_query_pattern_list;
+  settings.delay_limit = delay_limit_of(config);
+  settings.algorithm = algorithm_of(config);
+  settings.redirects.app_name_redirect_preference_list = config.app_name_redirect_preference_list;
+  settings.redirects.database_redirect_preference_list = config.database_redirect_preference_list;
+  settings.redirects.user_redirect_preference_list = config.user_redirect_preference_list;
   return compile_policy(settings);
 }
 

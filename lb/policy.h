@@ -1,5 +1,4 @@
-// The routing settings, compiled once per (re)load and then only read. Patterns are Pgpool-II's: case-insensitive and
-// anchored at both ends whether or not they say ^ and $.
+// The routing settings, compiled once per (re)load and then only read. Patterns: common/config/pattern.h.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +9,9 @@
 
 #include "common/base/result.h"
 #include "common/config/config.h"
+#include "lb/algorithm.h"
+#include "lb/delay.h"
+#include "lb/redirect.h"
 
 namespace weir::lb {
 
@@ -29,6 +31,9 @@ struct PolicySettings {
   std::vector<std::string> read_only_function_list;
   std::vector<std::string> write_function_list;
   std::vector<std::string> primary_routing_query_pattern_list;
+  RedirectSettings redirects;
+  DelayLimit delay_limit;
+  Algorithm algorithm = Algorithm::Weighted;
 };
 
 // What the two function lists say of one function. Unlisted: nothing, the catalogue decides.
@@ -60,23 +65,35 @@ class Policy {
     return has_function_lists_ ? function_listing_slow(schema, name) : FunctionListing::Unlisted;
   }
 
+  Algorithm algorithm() const { return algorithm_; }
+  const DelayLimit& delay_limit() const { return delay_limit_; }
+
+  // Where the redirect lists send the reads of such a session.
+  Redirect redirect(std::string_view app_name, std::string_view database, std::string_view user) const {
+    return has_redirects_ ? redirect_slow(app_name, database, user) : Redirect{};
+  }
+
  private:
   friend Result<Policy> compile_policy(const PolicySettings& settings);
-  struct Patterns;
+  struct Lists;
 
   bool matches_primary_pattern_slow(std::string_view text) const;
   FunctionListing function_listing_slow(std::string_view schema, std::string_view name) const;
+  Redirect redirect_slow(std::string_view app_name, std::string_view database, std::string_view user) const;
 
   bool load_balance_ = true;
   bool per_statement_ = false;
   WriteKeeps write_keeps_ = WriteKeeps::Transaction;
   bool has_primary_patterns_ = false;
   bool has_function_lists_ = false;
-  std::unique_ptr<Patterns> patterns_;
+  bool has_redirects_ = false;
+  DelayLimit delay_limit_;
+  Algorithm algorithm_ = Algorithm::Weighted;
+  std::unique_ptr<Lists> lists_;
 };
 
-// Fails (22023) if a pattern is no valid regular expression; the detail names each such pattern and its parameter.
-// Empty patterns do not count.
+// Fails (22023) if a pattern is no valid regular expression or a redirect cannot be read; the detail names each such entry
+// and its parameter. Empty entries do not count.
 Result<Policy> compile_policy(const PolicySettings& settings);
 
 // The same from a configuration. In the clustering mode raw nothing is balanced.

@@ -37,9 +37,10 @@ std::string_view pg_role_text(const shmem::Observation& seen) {
   return seen.in_recovery == 1 ? "standby" : "primary";
 }
 
-// Bytes that a standby is behind the primary as both were seen last.
-std::uint64_t delay_bytes(const shmem::Observation& standby, std::uint64_t primary_lsn) {
-  return standby.in_recovery == 1 && primary_lsn > standby.lsn ? primary_lsn - standby.lsn : 0;
+// Nobody is behind but a standby.
+std::string delay_of(const NodeFacts& facts, bool primary, DelayUnit unit) {
+  const bool standby = !primary && facts.observation.in_recovery == 1;
+  return standby ? delay_text(facts.delay, unit) : delay_text({0, 0, 1}, unit);
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ std::vector<Column> nodes_columns() {
 }
 
 Rowset show_nodes(const shmem::NodeView& nodes, std::span<const NodeFacts> facts, int load_balance_node,
-                  bool streaming) {
+                  bool streaming, DelayUnit unit) {
   Rowset out{nodes_columns(), {}};
   const int count = std::clamp<int>(nodes.count, 0, shmem::kMaxNodes);
   const auto facts_of = [&](int id) {
@@ -72,12 +73,11 @@ Rowset show_nodes(const shmem::NodeView& nodes, std::span<const NodeFacts> facts
   };
   double total = 0;
   for (int id = 0; id < count; ++id) total += nodes.nodes[static_cast<std::size_t>(id)].weight;
-  const std::uint64_t primary_lsn = facts_of(nodes.primary).observation.lsn;
   for (int id = 0; id < count; ++id) {
     const shmem::Node& node = nodes.nodes[static_cast<std::size_t>(id)];
     const NodeFacts known = facts_of(id);
     const shmem::Observation& seen = known.observation;
-    const std::uint64_t delay = id == nodes.primary ? 0 : delay_bytes(seen, primary_lsn);
+    const std::string_view reason = node.reason.view();
     out.rows.push_back(Row{std::to_string(id),
                            std::string(node.hostname.view()),
                            std::to_string(node.port),
@@ -88,11 +88,11 @@ Rowset show_nodes(const shmem::NodeView& nodes, std::span<const NodeFacts> facts
                            std::string(pg_role_text(seen)),
                            std::to_string(known.selects),
                            id == load_balance_node ? "true" : "false",
-                           std::to_string(delay),
-                           "",
-                           "",
+                           delay_of(known, id == nodes.primary, unit),
+                           std::string(seen.replication_state.view()),
+                           std::string(seen.sync_state.view()),
                            time_text(node.changed_at),
-                           std::string(node.reason.view())});
+                           std::string(reason.empty() ? known.hindrance : reason)});
   }
   return out;
 }

@@ -19,7 +19,7 @@ StatusItem item_of(const config::Config& config, const config::Parameter& parame
 }
 
 void add_node(std::vector<StatusItem>& items, const config::BackendConfig& backend, std::size_t id,
-              const shmem::Node& node, double total) {
+              const shmem::Node& node, const shmem::ReplicationDelay& delay, double total) {
   const auto add = [&](std::string_view name, std::string value, std::string_view description) {
     items.push_back({std::string(name) + std::to_string(id), std::move(value), description});
   };
@@ -30,14 +30,15 @@ void add_node(std::vector<StatusItem>& items, const config::BackendConfig& backe
   add("backend_weight", weight_text(backend.weight, total), "share of the reads");
   add("backend_data_directory", backend.data_directory, "data directory of the node");
   add("backend_status", std::string(status_text(node)), "status of the node");
-  add("standby_delay", std::to_string(node.delay_bytes), "bytes that the node is behind the primary");
+  add("standby_delay", delay_text(delay, DelayUnit::Bytes), "bytes that the node is behind the primary");
   add("backend_flag", std::move(flags), "flags of the node");
   add("backend_application_name", backend.application_name, "application_name of the standby");
 }
 
 }  // namespace
 
-std::vector<StatusItem> status_items(const config::Config& config, const shmem::NodeView& nodes) {
+std::vector<StatusItem> status_items(const config::Config& config, const shmem::NodeView& nodes,
+                                     std::span<const shmem::ReplicationDelay> delays) {
   std::vector<StatusItem> items;
   for (const std::string_view name : kOrder) {
     const config::Parameter* parameter = config::find_parameter(name);
@@ -48,7 +49,9 @@ std::vector<StatusItem> status_items(const config::Config& config, const shmem::
   const auto count = static_cast<std::size_t>(std::clamp<int>(nodes.count, 0, shmem::kMaxNodes));
   for (std::size_t id = 0; id < config.backends.size(); ++id) {
     if (config.backends[id].port == 0) continue;
-    add_node(items, config.backends[id], id, id < count ? nodes.nodes[id] : shmem::Node{}, total);
+    const bool primary = static_cast<int>(id) == nodes.primary;
+    const auto delay = primary ? shmem::ReplicationDelay{0, 0, 1} : id < delays.size() ? delays[id] : shmem::ReplicationDelay{};
+    add_node(items, config.backends[id], id, id < count ? nodes.nodes[id] : shmem::Node{}, delay, total);
   }
   for (const config::Parameter& parameter : config::parameters()) {
     const bool shown = std::find(std::begin(kOrder), std::end(kOrder), parameter.name) != std::end(kOrder);

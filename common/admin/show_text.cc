@@ -21,6 +21,13 @@ std::string_view status_text(const shmem::Node& node) {
   return node.seen_connected ? "up" : "waiting";
 }
 
+std::string delay_text(const shmem::ReplicationDelay& delay, DelayUnit unit) {
+  const std::int64_t value = unit == DelayUnit::Time ? delay.microseconds : delay.bytes;
+  if (delay.measured_at == 0 || value < 0) return "unknown";
+  if (unit == DelayUnit::Bytes) return std::to_string(value);
+  return fmt::format("{}.{:06} {}", value / 1'000'000, value % 1'000'000, value >= 2'000'000 ? "seconds" : "second");
+}
+
 std::string weight_text(double weight, double total) { return fmt::format("{:.6f}", total > 0 ? weight / total : 0.0); }
 
 }  // namespace weir::admin

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/shmem/node_view.h"
+#include "common/shmem/replication_delay.h"
 
 namespace weir::admin {
 
@@ -17,5 +18,11 @@ std::string_view status_text(const shmem::Node& node);
 
 // The configured weight as a fraction of the sum: "0.333333"; "0.000000" if nothing has weight.
 std::string weight_text(double weight, double total);
+
+enum class DelayUnit { Bytes, Time };
+
+// Bytes as a number, time as "0.250000 second" or "2.000000 seconds" (from two on, as Pgpool-II); "unknown" if it was
+// never measured or could not be.
+std::string delay_text(const shmem::ReplicationDelay& delay, DelayUnit unit);
 
 }  // namespace weir::admin

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -15,6 +16,8 @@
 #include "common/base/check.h"
 #include "common/config/indexed.h"
 #include "common/config/parameter.h"
+#include "common/config/pattern.h"
+#include "common/config/redirect.h"
 #include "common/config/sections.h"
 
 extern char** environ;
@@ -159,6 +162,53 @@ class Load {
       error(request_.path, 0, "listen_addresses and unix_socket_directories are both empty: nobody could connect");
     }
     check_pairs();
+    check_patterns();
+  }
+
+  // Entries that cannot be read, with the place that gave the whole list.
+  void check_patterns() {
+    using List = std::vector<std::string> Config::*;
+    static constexpr std::pair<const char*, List> kPatterns[] = {
+        {"read_only_function_list", &Config::read_only_function_list},
+        {"write_function_list", &Config::write_function_list},
+        {"primary_routing_query_pattern_list", &Config::primary_routing_query_pattern_list}};
+    static constexpr std::pair<const char*, List> kRedirects[] = {
+        {"app_name_redirect_preference_list", &Config::app_name_redirect_preference_list},
+        {"database_redirect_preference_list", &Config::database_redirect_preference_list},
+        {"user_redirect_preference_list", &Config::user_redirect_preference_list}};
+    for (const auto& [name, list] : kPatterns) {
+      for (const std::string& text : config_.*list) {
+        const auto pattern = Pattern::compile(text);
+        if (!pattern) error_in(name, fmt::format("\"{}\" is no regular expression: {}", text, pattern.error().message));
+      }
+    }
+    for (const auto& [name, list] : kRedirects) {
+      for (const std::string& text : config_.*list) {
+        if (text.empty()) continue;
+        const auto entry = parse_redirect(text);
+        if (!entry) {
+          error_in(name, entry.error().message);
+        } else if (entry->to == RedirectEntry::To::Node && !there_is_node(entry->node)) {
+          notice(fmt::format("{}: there is no node {} as \"{}\" says", name, entry->node, text));
+        }
+      }
+    }
+  }
+
+  bool there_is_node(int id) const {
+    const auto index = static_cast<std::size_t>(id);
+    return index < config_.backends.size() && config_.backends[index].port != 0;
+  }
+
+  // A value that is wrong, found when all are known: with the place that NAME has it from.
+  void error_in(const std::string& name, const std::string& message) {
+    const auto source = config_.sources.find(name);
+    const std::string place = source != config_.sources.end() ? source->second : request_.path;
+    const std::size_t colon = place.rfind(':');
+    int line = 0;
+    const char* end = place.data() + place.size();
+    const bool in_file = colon != std::string::npos && std::from_chars(place.data() + colon + 1, end, line).ptr == end;
+    error(in_file ? place.substr(0, colon) : place, in_file ? line : 0, fmt::format("{}: {}", name, message));
   }
 
   // What is wrong only because of two parameters together.
@@ -187,6 +237,10 @@ class Load {
     }
     for (const std::string& name : later_names_) notice(fmt::format("parameter {} is not yet in effect", name));
     for (const std::string& name : later_sections_) notice(fmt::format("section [{}] is not yet in effect", name));
+    const bool limited = config_.delay_threshold > 0 || config_.delay_threshold_by_time > 0;
+    if (limited && config_.sr_check_period == 0) {
+      notice("sr_check_period is 0, so delays are not known, and the delay threshold keeps all reads on the primary");
+    }
     const bool any = std::any_of(config_.backends.begin(), config_.backends.end(),
                                  [](const BackendConfig& node) { return node.port != 0; });
     if (!any) notice("there is no backend node yet: set backend_hostname0 and backend_port0");

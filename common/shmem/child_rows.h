@@ -26,6 +26,9 @@ struct ChildRow {
   std::atomic<std::uint32_t> restarts{0};     // children that ended in this slot; the parent counts
   std::array<std::atomic<std::uint64_t>, kMaxNodes> selects{};  // sent to each node from this slot since pgweir started
 
+  std::array<std::atomic<std::uint32_t>, kMaxNodes> connections{};  // to each node: in use by clients, or being opened
+  std::array<std::atomic<std::uint32_t>, kMaxNodes> latency{};      // of reads on each node, microseconds, smoothed
+
   // That child only: nobody else adds, so that no two processors fight for the line.
   void count_select(std::size_t node) {
     selects[node].store(selects[node].load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -43,6 +46,8 @@ struct ChildRow {
     clients = 0;
     served = 0;
     waiting = 0;
+    for (auto& count : connections) count.store(0, std::memory_order_relaxed);
+    for (auto& time : latency) time.store(0, std::memory_order_relaxed);
   }
 };
 

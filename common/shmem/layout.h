@@ -5,7 +5,7 @@
 //   part                     only writer                  readers        a reader's consistent copy
 //   ServerStatus             parent                       all            atomics
 //   NodeTable                parent                       all            two copies of the whole and an epoch
-//   Observations             health                       parent, SHOW   Published rows
+//   Observations             health                       all            Published rows
 //   Suspicions               children (add only)          health         atomic counters
 //   RequestRing of health    health                       parent         single-producer ring
 //   for each child:

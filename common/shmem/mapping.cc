@@ -157,6 +157,8 @@ void Mapping::reset_health() {
   for (int node = 0; node < kMaxNodes; ++node) {
     Observation seen;
     if (observations().read(node, seen) && seen.answer != Answer::None) observations().repair(node);
+    ReplicationDelay delay;
+    if (observations().read_delay(node, delay) && delay.measured_at != 0) observations().repair_delay(node);
   }
 }
 

@@ -52,7 +52,6 @@ struct Node {
   bool frozen = false;             // Down since it is silent: connections to it never end by themselves
   bool seen_connected = false;     // a client was served there: Pgpool's "up" as opposed to "waiting"
   std::int64_t changed_at = 0;     // epoch seconds of the last change of status or role
-  std::int64_t delay_bytes = 0;    // replication delay of a standby, as last observed
 
   bool usable() const { return status == NodeStatus::Up && admin == NodeAdmin::Ready; }
 };

@@ -154,17 +154,36 @@ TEST_F(ShowNodes, weights) {
 }
 
 TEST_F(ShowNodes, replication_delay) {
-  facts_[0].observation.lsn = 1000;
-  facts_[1].observation.lsn = 600;
-  facts_[2].observation.lsn = 1100;  // seen later than the primary
-  EXPECT_EQ(cell(show(), 0, "replication_delay"), "0");
-  EXPECT_EQ(cell(show(), 1, "replication_delay"), "400");
-  EXPECT_EQ(cell(show(), 2, "replication_delay"), "0");
+  facts_[1].delay = {400, 1'250'000, 77};
+  const auto delay = [&](int id, DelayUnit unit) {
+    return cell(show_nodes(*view_, facts_, -1, true, unit), static_cast<std::size_t>(id), "replication_delay");
+  };
+  EXPECT_EQ(delay(0, DelayUnit::Bytes), "0");
+  EXPECT_EQ(delay(1, DelayUnit::Bytes), "400");
+  EXPECT_EQ(delay(2, DelayUnit::Bytes), "unknown");
+  EXPECT_EQ(delay(0, DelayUnit::Time), "0.000000 second");
+  EXPECT_EQ(delay(1, DelayUnit::Time), "1.250000 second");
+  EXPECT_EQ(delay(2, DelayUnit::Time), "unknown");
+  facts_[1].delay.microseconds = 3'000'001;
+  EXPECT_EQ(delay(1, DelayUnit::Time), "3.000001 seconds");
+  facts_[1].delay = {-1, -1, 77};  // it follows somebody else
+  EXPECT_EQ(delay(1, DelayUnit::Bytes), "unknown");
   facts_[1].observation.in_recovery = 0;
-  EXPECT_EQ(cell(show(), 1, "replication_delay"), "0");
-  facts_[1].observation.in_recovery = 1;
-  view_->primary = -1;
-  EXPECT_EQ(cell(show(), 1, "replication_delay"), "0");
+  EXPECT_EQ(delay(1, DelayUnit::Bytes), "0");
+}
+
+TEST_F(ShowNodes, what_the_primary_says_of_a_standby) {
+  facts_[2].observation.replication_state.assign("streaming");
+  facts_[2].observation.sync_state.assign("async");
+  EXPECT_EQ(cell(show(), 2, "replication_state"), "streaming");
+  EXPECT_EQ(cell(show(), 2, "replication_sync_state"), "async");
+}
+
+TEST_F(ShowNodes, a_hindrance_is_shown_where_the_node_is_usable) {
+  facts_[1].hindrance = "too far behind";
+  EXPECT_EQ(cell(show(), 1, "reason"), "too far behind");
+  node(1).reason.assign("it is down");
+  EXPECT_EQ(cell(show(), 1, "reason"), "it is down");
 }
 
 TEST_F(ShowNodes, an_id_left_out_is_unused) {

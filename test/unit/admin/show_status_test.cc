@@ -95,7 +95,7 @@ TEST_F(ShowStatus, items_of_the_nodes) {
   nodes_->nodes[0].status = shmem::NodeStatus::Up;
   nodes_->nodes[0].seen_connected = true;
   nodes_->nodes[2].status = shmem::NodeStatus::Down;
-  nodes_->nodes[2].delay_bytes = 12;
+  nodes_->primary = 0;
   const Names all = names();
   const auto first = std::find(all.begin(), all.end(), "backend_hostname0");
   ASSERT_EQ(first - all.begin(), static_cast<std::ptrdiff_t>(std::size(kOrder)));
@@ -108,7 +108,8 @@ TEST_F(ShowStatus, items_of_the_nodes) {
   EXPECT_EQ(value("backend_weight2"), "0.750000");
   EXPECT_EQ(value("backend_status0"), "up");
   EXPECT_EQ(value("backend_status2"), "down");
-  EXPECT_EQ(value("standby_delay2"), "12");
+  EXPECT_EQ(value("standby_delay0"), "0");
+  EXPECT_EQ(value("standby_delay2"), "unknown");
   EXPECT_EQ(value("backend_flag0"), "ALLOW_TO_FAILOVER");
   EXPECT_EQ(value("backend_flag2"), "DISALLOW_TO_FAILOVER|ALWAYS_PRIMARY");
   EXPECT_EQ(value("backend_port2"), "5433");
@@ -123,7 +124,7 @@ TEST_F(ShowStatus, rows) {
   EXPECT_EQ(cell(rows, 0, "value"), "1");
   EXPECT_EQ(cell(rows, 1, "value"), "");
   EXPECT_EQ(cell(rows, 1, "description"), "second");
-  EXPECT_EQ(show_status(config_, *nodes_).rows.size(), names().size());
+  EXPECT_EQ(show_status(config_, *nodes_, {}).rows.size(), names().size());
 }
 
 TEST(ShowVersion, begins_with_a_release) {

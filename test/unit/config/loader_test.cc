@@ -103,6 +103,42 @@ TEST(loader, all_errors_at_once) {
   EXPECT_EQ(outcome.errors.size(), std::size(lines)) << text;
 }
 
+TEST(loader, patterns_and_redirects_that_cannot_be_read) {
+  LoadRequest request{"/c/main.conf", {{"PGWEIR_USER_REDIRECT_PREFERENCE_LIST", "u:9(2)"}}, {{"write_function_list", "[a"}}};
+  const LoadOutcome outcome = load_files({{"/c/main.conf",
+                                           "port = 6000\nbackend_port0 = 1\nread_only_function_list = 'fine,(open'\n"
+                                           "database_redirect_preference_list = 'a:1'\n"
+                                           "database_redirect_preference_list = 'a:primary(0.5),b:master, ,c'\n"
+                                           "app_name_redirect_preference_list = 'psql'\n"}},
+                                         request);
+  EXPECT_EQ(outcome.config, nullptr);
+  const std::string text = errors_of(outcome);
+  const char* const lines[] = {
+      "/c/main.conf:3: read_only_function_list: \"(open\" is no regular expression",
+      "command line:0: write_function_list: \"[a\" is no regular expression",
+      "/c/main.conf:6: app_name_redirect_preference_list: \"psql\" has no colon",
+      "/c/main.conf:5: database_redirect_preference_list: \"master\" in \"b:master\" is no node",
+      "/c/main.conf:5: database_redirect_preference_list: \"c\" has no colon",
+      "environment:0: user_redirect_preference_list: \"2\" in \"u:9(2)\" is no ratio",
+  };
+  for (const char* line : lines) EXPECT_NE(text.find(line), std::string::npos) << line << " is missing in\n" << text;
+  EXPECT_EQ(outcome.errors.size(), std::size(lines)) << text;
+}
+
+TEST(loader, a_redirect_to_a_node_that_is_not_there_is_said) {
+  const LoadOutcome outcome = load_text("backend_port0 = 1\nuser_redirect_preference_list = 'a:0,b:1,c:standby'\n");
+  ASSERT_NE(outcome.config, nullptr) << errors_of(outcome);
+  ASSERT_EQ(outcome.notices.size(), 1u);
+  EXPECT_EQ(outcome.notices[0], "user_redirect_preference_list: there is no node 1 as \"b:1\" says");
+}
+
+TEST(loader, a_limit_of_delay_without_measurements_is_said) {
+  EXPECT_TRUE(has_notice(load_text("backend_port0 = 1\nsr_check_period = 0\ndelay_threshold = 1\n"), "sr_check_period is 0"));
+  EXPECT_TRUE(has_notice(load_text("backend_port0 = 1\nsr_check_period = 0\ndelay_threshold_by_time = 1\n"), "sr_check_period is 0"));
+  EXPECT_FALSE(has_notice(load_text("backend_port0 = 1\nsr_check_period = 0\n"), "sr_check_period is 0"));
+  EXPECT_FALSE(has_notice(load_text("backend_port0 = 1\ndelay_threshold = 1\n"), "sr_check_period is 0"));
+}
+
 TEST(loader, errors_are_bounded) {
   std::string text;
   for (int i = 0; i < 20000; ++i) text += "no_such_parameter = 1\n";

@@ -23,7 +23,6 @@ std::unique_ptr<NodeView> view_of(int number, int count) {
     node.port = number;
     node.status = NodeStatus::Up;
     node.changed_at = number;
-    node.delay_bytes = number;
   }
   return view;
 }
@@ -33,7 +32,7 @@ std::unique_ptr<NodeView> view_of(int number, int count) {
   if (view.primary != number % count) return ::testing::AssertionFailure() << "primary " << view.primary;
   for (int id = 0; id < count; ++id) {
     const Node& node = view.nodes[static_cast<std::size_t>(id)];
-    if (node.port != number || node.changed_at != number || node.delay_bytes != number ||
+    if (node.port != number || node.changed_at != number ||
         node.hostname.view() != "host" + std::to_string(number) || node.reason.view() != std::to_string(number)) {
       return ::testing::AssertionFailure() << "node " << id << " is of " << node.port << ", not of " << number;
     }

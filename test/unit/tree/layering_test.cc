@@ -37,7 +37,8 @@ const std::map<std::string, Rule>& rules() {
         {"pg_query", "protobuf-c/", "boost/", "fmt/", "pthread.h"}}}, // a stack of its own
       {"lb",
        {{"common/base", "parser"},
-        {"common/shmem/node_view.h", "common/shmem/catalog_view.h", "common/config/config.h"},
+        {"common/shmem/node_view.h", "common/shmem/replication_delay.h", "common/shmem/catalog_view.h", "common/config/config.h",
+         "common/config/pattern.h", "common/config/redirect.h"},
         {"re2/", "boost/", "fmt/"}}},
       {"child",
        {{"common/base", "common/wire", "common/config", "common/shmem", "common/process",
