@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/shmem/catalog_facts.h"
 #include "lb/builtin.h"
 #include "lb/catalog_sql.h"
 
@@ -11,6 +10,8 @@ namespace weir::lb {
 namespace {
 
 using shmem::FactKind;
+
+constexpr std::size_t kMaxPathDoubtBytes = 255;  // the shared table keeps no more
 
 // The letters under which kinds of names are asked for and answered.
 char letter_of(FactKind kind) {
@@ -91,7 +92,7 @@ void judge_uses(std::string_view uses, SchemaFlags& flags) {
     flags.plain_to_write = flags.plain_to_write && own.quiet;
   }
   // More schemas than the shared table keeps: as if one of them were always on the path.
-  if (flags.path_doubts.size() > shmem::CatalogFacts::kMaxNameBytes) {
+  if (flags.path_doubts.size() > kMaxPathDoubtBytes) {
     flags.path_doubts.clear();
     flags.plain = flags.quiet = flags.plain_to_write = false;
   }
