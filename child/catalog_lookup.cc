@@ -161,7 +161,9 @@ void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, I
   for (const lb::CatalogFact& fact : *facts) {
     std::vector<shmem::SchemaFact> schemas;
     schemas.reserve(fact.schemas.size());
-    for (const lb::SchemaFlags& flags : fact.schemas) schemas.push_back({flags.schema, flags.plain, flags.plain_to_write, flags.builtin});
+    for (const lb::SchemaFlags& flags : fact.schemas) {
+      schemas.push_back({flags.schema, flags.plain, flags.plain_to_write, flags.builtin, flags.quiet, flags.late, flags.path_doubts});
+    }
     table.insert(epoch, database, fact.kind, fact.name, schemas, now);
   }
   for (const lb::Missing& name : connection.asked) connection.known.erase(id_of(name));

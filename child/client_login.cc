@@ -7,6 +7,7 @@
 
 #include "child/internal_query.h"
 #include "child/replay_messages.h"
+#include "child/search_path.h"
 #include "child/shared_rows.h"
 #include "child/worker.h"
 #include "common/auth/digest.h"
@@ -46,33 +47,6 @@ std::string encode_set(const SessionState::Parameters& parameters) {
     key += name + '\x01' + value + '\x02';
   }
   return key;
-}
-
-// "a", "$user", b -> the names; quotes taken off.
-std::vector<std::string> split_path(std::string_view text, const std::string& user) {
-  std::vector<std::string> schemas;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    while (i < text.size() && (text[i] == ' ' || text[i] == ',')) ++i;
-    if (i == text.size()) break;
-    std::string name;
-    if (text[i] == '"') {
-      for (++i; i < text.size(); ++i) {
-        if (text[i] == '"' && i + 1 < text.size() && text[i + 1] == '"') {
-          name += text[i++];
-        } else if (text[i] == '"') {
-          break;
-        } else {
-          name += text[i];
-        }
-      }
-      ++i;
-    } else {
-      while (i < text.size() && text[i] != ',' && text[i] != ' ') name += text[i++];
-    }
-    schemas.push_back(name == "$user" ? user : name);
-  }
-  return schemas;
 }
 
 }  // namespace

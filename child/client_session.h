@@ -135,6 +135,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
     bool serializable_default = false;
     bool listening = false;
     bool open_cursor = false;
+    bool temp_names_known = false;
   };
 
   void set_state(ClientState state);
@@ -206,6 +207,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void apply_effects();
   void note_effects(const Resolution& resolution);
   void note_write(const Resolution& resolution);
+  void note_temp(const lb::Effects& effects);
+  bool is_known_temp(const lb::Unverified& use) const;
   Fears fears() const;
   void fears(const Fears& fears);
   void refresh_routing();

@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "child/client_session.h"
+#include "child/search_path.h"
 #include "child/worker.h"
 #include "lb/resolve.h"
 
@@ -19,7 +20,7 @@ void ClientSession::note_effects(const Resolution& resolution) {
   note_write(resolution);
   const lb::Effects& effects = resolution.effects;
   if (effects.none()) return;
-  routing_.may_have_temp |= effects.may_have_temp;
+  note_temp(effects);
   routing_.opaque_state |= effects.opaque_state;
   routing_.unusual_isolation |= effects.unusual_isolation;
   routing_.serializable_default |= effects.serializable_default;
@@ -41,8 +42,25 @@ void ClientSession::note_write(const Resolution& resolution) {
   if (in_block) routing_.transactions_kept = true;
 }
 
+// Which temporary objects there may be.
+void ClientSession::note_temp(const lb::Effects& effects) {
+  if (!routing_.may_have_temp && effects.may_have_temp) {
+    routing_.may_have_temp = routing_.temp_names_known = true;
+    routing_.temp_names.clear();
+  }
+  if (effects.temp_unclear && routing_.may_have_temp) routing_.temp_names_known = false;
+}
+
+// A temporary relation of this session: what runs with it was looked at when it was made.
+bool ClientSession::is_known_temp(const lb::Unverified& use) const {
+  if (use.use != lb::NameUse::Read && use.use != lb::NameUse::Written) return false;
+  if (!use.name.schema.empty() && use.name.schema != "pg_temp") return false;
+  const auto& names = routing_.temp_names;
+  return routing_.temp_names_known && std::find(names.begin(), names.end(), use.name.name) != names.end();
+}
+
 ClientSession::Fears ClientSession::fears() const {
-  return {routing_.may_have_temp, routing_.opaque_state, routing_.unusual_isolation, routing_.serializable_default, routing_.listening, routing_.open_cursor};
+  return {routing_.may_have_temp, routing_.opaque_state, routing_.unusual_isolation, routing_.serializable_default, routing_.listening, routing_.open_cursor, routing_.temp_names_known};
 }
 
 void ClientSession::fears(const Fears& fears) {
@@ -51,6 +69,7 @@ void ClientSession::fears(const Fears& fears) {
   routing_.unusual_isolation = fears.unusual_isolation;
   routing_.serializable_default = fears.serializable_default;
   routing_.listening = fears.listening;
+  routing_.temp_names_known = fears.temp_names_known;
 }
 
 void ClientSession::apply_named(const lb::NamedEffect& named) {
@@ -59,6 +78,18 @@ void ClientSession::apply_named(const lb::NamedEffect& named) {
     case lb::NamedChange::OpenHoldCursor: routing_.open_cursor = hold_cursor_ = true; break;
     case lb::NamedChange::Prepare: sql_prepared_ = true; break;
     case lb::NamedChange::Listen: routing_.listening = true; break;
+    case lb::NamedChange::CreateTemp: {
+      constexpr std::size_t kMaxNames = 100;
+      constexpr std::size_t kMaxNameBytes = 63;  // the server cuts longer ones
+      auto& names = routing_.temp_names;
+      if (std::find(names.begin(), names.end(), named.name) != names.end()) break;
+      if (names.size() >= kMaxNames || named.name.size() > kMaxNameBytes) {
+        routing_.temp_names_known = false;
+      } else {
+        names.emplace_back(named.name);
+      }
+      break;
+    }
     default: break;
   }
 }
@@ -72,14 +103,17 @@ void ClientSession::refresh_routing() {
   context.database = identity_.database;
   context.search_path_known = info_ != nullptr && info_->defaults_known;
   if (context.search_path_known) context.search_path = info_->search_path;
+  // "$user" is another one after SET ROLE, and pg_temp and "$user" mean nothing to those who may not use them: all count.
   const auto& fixed = identity_.key.fixed;
   const bool other_role = std::any_of(fixed.begin(), fixed.end(), [](const auto& p) { return p.first == "role" || p.first == "session_authorization"; });
-  if (other_role || state_of_session_.has_changed("search_path") || state_of_session_.has_changed("role") || state_of_session_.has_changed("session_authorization")) {
-    context.search_path_known = false;
-    context.search_path.clear();
+  const bool other_user = other_role || state_of_session_.has_changed("role") || state_of_session_.has_changed("session_authorization");
+  const auto given_path = state_of_session_.literal("search_path");
+  if (other_user || given_path || state_of_session_.has_changed("search_path")) {
+    auto path = given_path && !other_user ? path_of_literal(*given_path, identity_.user) : std::nullopt;
+    context.search_path_known = path.has_value();
+    context.search_path = std::move(path).value_or(std::vector<std::string>{});
   }
   for (const auto& parameter : state_of_session_.startup_parameters()) {
-    if (parameter.first == "search_path") context.search_path_known = false;
     if (parameter.first.starts_with("default_transaction_")) routing_.unusual_isolation = true;
     if (parameter.first == "default_transaction_isolation") routing_.serializable_default = true;
   }
@@ -121,7 +155,8 @@ void ClientSession::verify_writes() {
   routing_.unverified_effects = false;
   for (auto* list : {&unverified_, &unverified_now_}) {
     std::erase_if(*list, [&](const lb::Unverified& use) {
-      const lb::Verification verdict = worker_.resolver().verify(use, context_);
+      lb::Verification verdict = worker_.resolver().verify(use, context_);
+      if (verdict == lb::Verification::Unknown && is_known_temp(use)) verdict = lb::Verification::Harmless;
       opaque = opaque || verdict == lb::Verification::Opaque;
       return verdict != lb::Verification::Unknown;
     });

@@ -253,6 +253,7 @@ void ClientSession::completed(const parser::Statement& statement) {
   switch (statement.kind) {
     case StatementKind::Discard:
       if (!statement.all) {
+        if (statement.identifier == "temp" && block_node_ < 0 && routing_.temp_names_known) routing_.may_have_temp = false;
         break;
       }
       names_.forget_all();

@@ -29,6 +29,14 @@ std::string ClientSession::injected_parses(Backend& backend) {
     // A Parse of a name that exists elsewhere only must fail as it would there (42P05).
     const bool again = item.what == Sent::Parse && !item.statement->name.empty();
     const PreparedPtr statement = uses ? item.statement : (again ? names_.find(item.statement->name) : nullptr);
+    // The session gave the name up (DEALLOCATE ALL, say), which only the node that ran it knows.
+    const bool stale = again && statement == nullptr && backend.prepared.contains(item.statement->name);
+    if (stale && std::find(done.begin(), done.end(), item.statement->name) == done.end()) {
+      done.push_back(item.statement->name);
+      wire::encode_close(out, 'S', item.statement->name);
+      tracker_.sent(Sent::Close, true);
+      names_.close_sent(item.statement->name, true);
+    }
     if (statement == nullptr || statement->parse_message.empty()) continue;
     bool parsed_here = false;
     for (const BatchItem& earlier : batch_.items) {

@@ -144,7 +144,10 @@ void Worker::refresh_nodes() {
     grown = old->count > 0;
     avoid_until_[index] = {};
   }
-  if (nodes_.primary != old_primary) catalog_lookup_->reconnect();
+  if (nodes_.primary != old_primary) {
+    resolver_->catalog_changed();  // what the last one said may not have been replayed here
+    catalog_lookup_->reconnect();
+  }
   for (auto& session : sessions_) {
     if (session != nullptr) session->nodes_changed(grown);
   }

@@ -6,7 +6,7 @@
 namespace weir::lb {
 namespace {
 
-constexpr std::array<std::string_view, 1594> kHarmless = {
+constexpr std::array<std::string_view, 1611> kHarmless = {
 #include "lb/harmless_functions.inc"
 };
 
@@ -75,6 +75,23 @@ constexpr std::array<std::string_view, 11> kObjectNameTypes = {
     "regoperator", "regproc", "regprocedure", "regrole", "regtype",
 };
 
+// The tables of pg_catalog, and those of its views that show nothing else.
+constexpr std::array<std::string_view, 80> kPlainRelations = {
+    "pg_aggregate", "pg_am", "pg_amop", "pg_amproc", "pg_attrdef", "pg_attribute", "pg_auth_members", "pg_authid",
+    "pg_cast", "pg_class", "pg_collation", "pg_constraint", "pg_conversion", "pg_database", "pg_db_role_setting",
+    "pg_default_acl", "pg_depend", "pg_description", "pg_enum", "pg_event_trigger", "pg_extension",
+    "pg_foreign_data_wrapper", "pg_foreign_server", "pg_foreign_table", "pg_group", "pg_index", "pg_indexes",
+    "pg_inherits", "pg_init_privs", "pg_language", "pg_largeobject", "pg_largeobject_metadata", "pg_matviews",
+    "pg_namespace", "pg_opclass", "pg_operator", "pg_opfamily", "pg_parameter_acl", "pg_partitioned_table",
+    "pg_policies", "pg_policy", "pg_proc", "pg_publication", "pg_publication_namespace", "pg_publication_rel",
+    "pg_publication_tables", "pg_range", "pg_replication_origin", "pg_rewrite", "pg_roles", "pg_rules", "pg_seclabel",
+    "pg_seclabels", "pg_sequence", "pg_shadow", "pg_shdepend", "pg_shdescription", "pg_shseclabel", "pg_statistic",
+    "pg_statistic_ext", "pg_statistic_ext_data", "pg_stats", "pg_stats_ext", "pg_stats_ext_exprs", "pg_subscription",
+    "pg_subscription_rel", "pg_tables", "pg_tablespace", "pg_transform", "pg_trigger", "pg_ts_config",
+    "pg_ts_config_map", "pg_ts_dict", "pg_ts_parser", "pg_ts_template", "pg_type", "pg_user", "pg_user_mapping",
+    "pg_user_mappings", "pg_views",
+};
+
 template <std::size_t N>
 constexpr bool contains(const std::array<std::string_view, N>& sorted, std::string_view name) {
   return std::binary_search(sorted.begin(), sorted.end(), name);
@@ -92,6 +109,7 @@ static_assert(strictly_sorted(kSessionLock));
 static_assert(strictly_sorted(kOpaque));
 static_assert(strictly_sorted(kTypes));
 static_assert(strictly_sorted(kObjectNameTypes));
+static_assert(strictly_sorted(kPlainRelations));
 
 }  // namespace
 
@@ -100,6 +118,15 @@ BuiltinFunction builtin_function(std::string_view name) {
   if (contains(kOpaque, name)) return BuiltinFunction::OpaqueEffect;
   if (contains(kSessionLock, name)) return BuiltinFunction::SessionLock;
   return BuiltinFunction::NeedsPrimary;
+}
+
+bool looks_names_up(std::string_view function) {
+  return function.starts_with("pg_") || function.starts_with("reg") || function.starts_with("to_reg") ||
+         function.starts_with("has_") || function == "format_type" || function == "current_schemas";
+}
+
+bool system_relation_is_plain(std::string_view schema, std::string_view name) {
+  return schema == "information_schema" || (schema == "pg_catalog" && contains(kPlainRelations, name));
 }
 
 std::span<const std::string_view> harmless_functions() { return kHarmless; }

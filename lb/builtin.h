@@ -15,6 +15,14 @@ enum class BuiltinFunction : std::uint8_t { Harmless, NeedsPrimary, SessionLock,
 
 BuiltinFunction builtin_function(std::string_view name);
 
+// The function looks a name up that is given at run time, or says whether an object is visible: its answer hangs on the
+// session's temporary objects. Told by the name alone; true for more than do.
+bool looks_names_up(std::string_view function);
+
+// True for the catalogues and views of PostgreSQL's own that hold what every node has replayed; false for those that
+// show the node's or the connection's own state (pg_stat_*, pg_locks, pg_settings, ...), and for unknown ones.
+bool system_relation_is_plain(std::string_view schema, std::string_view name);
+
 // All harmless names, sorted.
 std::span<const std::string_view> harmless_functions();
 

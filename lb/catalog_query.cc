@@ -3,137 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "lb/builtin.h"
+#include "lb/catalog_sql.h"
+
 namespace weir::lb {
 namespace {
 
 using shmem::FactKind;
 
-// Everything user-defined has an oid of at least 16384 (FirstNormalObjectId).
-//   rel      the relations of a wanted name
-//   family   each with its inheritance children and partitions, to any depth
-//   lineage  each with its inheritance parents
-//   reaches  steps from a table to its children and to tables with a cascading foreign key to it
-//   touched  each with what a write to it may write to as well: what it reaches by any number of steps
-//   coded    what depends on a user-defined function or operator
-//   bad_type domains whose checks or default do, and the types that are built upon them
-//   runs_code relations whose triggers, defaults, checks, indexes, partition keys or column types do
-//   on_row   row types that a user-defined function takes: "t.f" may be a call of f(t)
-constexpr std::string_view kShared = R"(, coded (classid, objid) AS (
-  SELECT d.classid, d.objid FROM pg_catalog.pg_depend d WHERE d.refobjid >= 16384 AND d.refclassid IN
-    ('pg_catalog.pg_proc'::pg_catalog.regclass, 'pg_catalog.pg_operator'::pg_catalog.regclass)
-), bad_domain (typ) AS (
-  SELECT c.contypid FROM coded d JOIN pg_catalog.pg_constraint c ON c.oid = d.objid
-    WHERE d.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass AND c.contypid <> 0
-  UNION SELECT t.oid FROM coded d JOIN pg_catalog.pg_type t ON t.oid = d.objid
-    WHERE d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND t.typtype = 'd'
-), bad_type (typ) AS (
-  SELECT typ FROM bad_domain
-  UNION SELECT x.oid FROM bad_type b CROSS JOIN LATERAL (
-    SELECT t.oid FROM pg_catalog.pg_type t WHERE t.typbasetype = b.typ OR t.typelem = b.typ
-    UNION ALL SELECT c.reltype FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
-      WHERE a.atttypid = b.typ AND c.reltype <> 0
-    UNION ALL SELECT r.rngtypid FROM pg_catalog.pg_range r WHERE r.rngsubtype = b.typ) x
-))";
+constexpr std::size_t kMaxPathDoubtBytes = 255;  // the shared table keeps no more
 
-constexpr std::string_view kRelationTables = R"(, rel (relid, name, schema, reltype, relkind) AS (
-  SELECT r.relid, r.name, r.schema, r.reltype, r.relkind FROM (
-    SELECT c.oid AS relid, w.name, n.nspname AS schema, c.reltype, c.relkind,
-      pg_catalog.row_number() OVER (PARTITION BY w.name ORDER BY n.nspname) AS place
-    FROM want w JOIN pg_catalog.pg_class c ON c.relname = w.name::pg_catalog.name
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE w.kind = 'r' AND n.nspname !~ '^pg_(toast_)?temp_') r
-  WHERE r.place <= 513
-), family (root, relid) AS (
-  SELECT relid, relid FROM rel
-  UNION SELECT f.root, i.inhrelid FROM family f JOIN pg_catalog.pg_inherits i ON i.inhparent = f.relid
-), lineage (root, relid) AS (
-  SELECT relid, relid FROM rel
-  UNION SELECT f.root, i.inhparent FROM lineage f JOIN pg_catalog.pg_inherits i ON i.inhrelid = f.relid
-), reaches (source, target) AS (
-  SELECT i.inhparent, i.inhrelid FROM pg_catalog.pg_inherits i
-  UNION ALL SELECT c.confrelid, c.conrelid FROM pg_catalog.pg_constraint c WHERE c.contype = 'f'
-    AND (c.confdeltype IN ('c', 'n', 'd') OR c.confupdtype IN ('c', 'n', 'd'))
-), touched (root, relid) AS (
-  SELECT relid, relid FROM rel
-  UNION SELECT t.root, x.target FROM touched t JOIN reaches x ON x.source = t.relid
-), runs_code (relid) AS (
-  SELECT a.adrelid FROM coded d JOIN pg_catalog.pg_attrdef a ON a.oid = d.objid
-    WHERE d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass
-  UNION SELECT c.conrelid FROM coded d JOIN pg_catalog.pg_constraint c ON c.oid = d.objid
-    WHERE d.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass
-  UNION SELECT i.indrelid FROM coded d JOIN pg_catalog.pg_index i ON i.indexrelid = d.objid
-    WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
-  UNION SELECT d.objid FROM coded d WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
-  UNION SELECT t.tgrelid FROM coded d JOIN pg_catalog.pg_trigger t ON t.oid = d.objid
-    WHERE d.classid = 'pg_catalog.pg_trigger'::pg_catalog.regclass
-  UNION SELECT t.tgrelid FROM pg_catalog.pg_trigger t WHERE t.tgfoid >= 16384
-  UNION SELECT a.attrelid FROM bad_type b JOIN pg_catalog.pg_attribute a ON a.atttypid = b.typ
-), on_row (typ) AS (
-  SELECT p.proargtypes[0] FROM pg_catalog.pg_proc p
-    WHERE p.oid >= 16384 AND p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1
-))";
-
-constexpr std::string_view kRelations = R"(
-SELECT 'r', r.name, r.schema::pg_catalog.text,
-  NOT r.system AND r.relkind IN ('r', 'p', 'm') AND NOT r.taken AND NOT EXISTS (
-    SELECT FROM family f JOIN pg_catalog.pg_class c ON c.oid = f.relid WHERE f.root = r.relid AND (
-      c.relpersistence <> 'p' OR c.relkind NOT IN ('r', 'p', 'm') OR c.relrowsecurity OR (c.relkind <> 'm' AND
-      EXISTS (SELECT FROM pg_catalog.pg_rewrite w WHERE w.ev_class = c.oid)))),
-  r.relkind IN ('r', 'p') AND NOT r.taken AND NOT EXISTS (
-    SELECT FROM touched t JOIN pg_catalog.pg_class c ON c.oid = t.relid WHERE t.root = r.relid AND (
-      c.relpersistence = 't' OR c.relkind NOT IN ('r', 'p') OR c.relrowsecurity
-      OR EXISTS (SELECT FROM pg_catalog.pg_rewrite w WHERE w.ev_class = c.oid)
-      OR c.oid IN (SELECT relid FROM runs_code))),
-  r.system
-FROM (SELECT rel.*, relid < 16384 AND schema IN ('pg_catalog', 'information_schema') AS system,
-    EXISTS (SELECT FROM lineage l JOIN pg_catalog.pg_class c ON c.oid = l.relid
-      WHERE l.root = rel.relid AND c.reltype IN (SELECT typ FROM on_row)) AS taken
-  FROM rel OFFSET 0) r)";
-
-constexpr std::string_view kFunctions = R"(
-SELECT 'f', w.name, n.nspname::pg_catalog.text, false, false,
-  pg_catalog.bool_and(p.oid < 16384 AND n.nspname IN ('pg_catalog', 'information_schema'))
-FROM want w JOIN pg_catalog.pg_proc p ON p.proname = w.name::pg_catalog.name
-  JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-WHERE w.kind = 'f' AND n.nspname !~ '^pg_temp_' GROUP BY w.name, n.nspname
-UNION ALL SELECT DISTINCT 'f', '', n.nspname::pg_catalog.text, false, false, false
-FROM pg_catalog.pg_event_trigger e JOIN pg_catalog.pg_proc p ON p.oid = e.evtfoid
-  JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-WHERE e.evtenabled <> 'D' AND EXISTS (SELECT FROM want w WHERE w.kind = 'f' AND w.name = ''))";
-
-constexpr std::string_view kOperators = R"(
-SELECT 'o', w.name, n.nspname::pg_catalog.text, false, false,
-  pg_catalog.bool_and(p.oid < 16384 AND n.nspname = 'pg_catalog')
-FROM want w JOIN pg_catalog.pg_operator p ON p.oprname = w.name::pg_catalog.name
-  JOIN pg_catalog.pg_namespace n ON n.oid = p.oprnamespace
-WHERE w.kind = 'o' AND n.nspname !~ '^pg_temp_' GROUP BY w.name, n.nspname)";
-
-// An enum, and a domain over a built-in type or an enum whose checks are PostgreSQL's own code, are harmless to name.
-constexpr std::string_view kTypes = R"(
-SELECT 't', w.name, n.nspname::pg_catalog.text, t.typtype = 'e' OR (t.typtype = 'd'
-    AND t.oid NOT IN (SELECT typ FROM bad_type) AND (t.typbasetype < 16384 OR b.typtype = 'e')),
-  false, t.oid < 16384 AND n.nspname = 'pg_catalog'
-FROM want w JOIN pg_catalog.pg_type t ON t.typname = w.name::pg_catalog.name
-  JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
-  LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
-WHERE w.kind = 't' AND n.nspname !~ '^pg_(toast_)?temp_')";
-
-struct KindText {
-  FactKind kind;
-  char letter;
-  std::string_view select;
-};
-
-constexpr KindText kKinds[] = {
-    {FactKind::Relation, 'r', kRelations},
-    {FactKind::Function, 'f', kFunctions},
-    {FactKind::Operator, 'o', kOperators},
-    {FactKind::Type, 't', kTypes},
-};
-
+// The letters under which kinds of names are asked for and answered.
 char letter_of(FactKind kind) {
-  for (const KindText& row : kKinds) {
-    if (row.kind == kind) return row.letter;
+  switch (kind) {
+    case FactKind::Relation:
+      return 'r';
+    case FactKind::Function:
+      return 'f';
+    case FactKind::Operator:
+      return 'o';
+    case FactKind::Type:
+      return 't';
   }
   return '?';
 }
@@ -150,6 +40,64 @@ void append_literal(std::string& out, std::string_view text) {
   out += '\'';
 }
 
+// What a use means for a standby: one of PostgreSQL's own functions or relations, "f:name" or "r:schema.name", or what
+// the server has judged already ("q:", "n:").
+struct OwnUse {
+  bool plain = false;
+  bool quiet = false;
+  bool late = false;
+};
+
+OwnUse judge_own(std::string_view use) {
+  const std::string_view name = use.substr(std::min<std::size_t>(use.size(), 2));
+  if (use.starts_with("f:")) {
+    const BuiltinFunction function = builtin_function(name);
+    const bool quiet = function == BuiltinFunction::Harmless || function == BuiltinFunction::NeedsPrimary;
+    return {function == BuiltinFunction::Harmless, quiet, looks_names_up(name)};
+  }
+  if (use == "q:") return {false, true, false};
+  const std::size_t dot = name.find('.');
+  if (!use.starts_with("r:") || dot == std::string_view::npos) return {};
+  return {system_relation_is_plain(name.substr(0, dot), name.substr(dot + 1)), true, true};
+}
+
+void add_path_doubt(std::string_view schema, bool quiet, SchemaFlags& flags) {
+  const std::string line = (quiet ? 'q' : 'n') + std::string(schema);
+  std::string_view list = flags.path_doubts;
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find('\n'));
+    if (one == line) return;
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+  }
+  if (!flags.path_doubts.empty()) flags.path_doubts += '\n';
+  flags.path_doubts += line;
+}
+
+// Takes the lines of USES (see sql::kFlags) into account.
+void judge_uses(std::string_view uses, SchemaFlags& flags) {
+  while (!uses.empty()) {
+    const std::string_view line = uses.substr(0, uses.find('\n'));
+    uses.remove_prefix(std::min(uses.size(), line.size() + 1));
+    if (line.empty()) continue;
+    const std::size_t at = line.find('@');
+    const OwnUse own = judge_own(line.substr(0, at));
+    flags.late = flags.late || own.late;
+    if (own.plain && own.quiet) continue;
+    if (at != std::string_view::npos) {
+      add_path_doubt(line.substr(at + 1), own.quiet, flags);
+      continue;
+    }
+    flags.plain = flags.plain && own.plain;
+    flags.quiet = flags.quiet && own.quiet;
+    flags.plain_to_write = flags.plain_to_write && own.quiet;
+  }
+  // More schemas than the shared table keeps: as if one of them were always on the path.
+  if (flags.path_doubts.size() > kMaxPathDoubtBytes) {
+    flags.path_doubts.clear();
+    flags.plain = flags.quiet = flags.plain_to_write = false;
+  }
+}
+
 bool as_bool(const std::optional<std::string>& field, bool& value) {
   if (!field || (*field != "t" && *field != "f")) return false;
   value = *field == "t";
@@ -161,8 +109,9 @@ bool as_bool(const std::optional<std::string>& field, bool& value) {
 std::string catalog_query(std::span<const Missing> names) {
   const std::span<const Missing> asked = names.first(std::min(names.size(), kMaxQueryNames));
   std::string text =
-      "SET search_path = pg_catalog; SET jit = off;\n"
-      "WITH RECURSIVE want (kind, name) AS (VALUES (''::pg_catalog.text, NULL::pg_catalog.text)";
+      "SET search_path = pg_catalog; SET jit = off; SET from_collapse_limit = 1; SET join_collapse_limit = 1; "
+      "SET statement_timeout = '10s';\n"
+      "WITH RECURSIVE want (kind, name) AS (VALUES (''::text, NULL::text)";
   for (const Missing& name : asked) {
     text += ", ('";
     text += letter_of(name.kind);
@@ -171,19 +120,11 @@ std::string catalog_query(std::span<const Missing> names) {
     text += ')';
   }
   text += ')';
-  const auto wants = [&](FactKind kind) {
-    return std::any_of(asked.begin(), asked.end(), [&](const Missing& name) { return name.kind == kind; });
-  };
-  if (wants(FactKind::Relation) || wants(FactKind::Type)) text += kShared;
-  if (wants(FactKind::Relation)) text += kRelationTables;
-  bool first = true;
-  for (const KindText& row : kKinds) {
-    if (!wants(row.kind)) continue;
-    if (!first) text += "\nUNION ALL";
-    first = false;
-    text += row.select;
-  }
-  if (first) text += "\nSELECT kind, name, name, false, false, false FROM want WHERE false";
+  const bool relations =
+      std::any_of(asked.begin(), asked.end(), [](const Missing& name) { return name.kind == FactKind::Relation; });
+  ((text += sql::kRoots) += sql::kReach) += sql::kFlags;
+  if (relations) ((text += sql::kWrites) += sql::kRelations) += "\nUNION ALL";
+  text += sql::kOthers;
   return text;
 }
 
@@ -196,9 +137,11 @@ std::optional<std::vector<CatalogFact>> parse_catalog_rows(std::span<const Missi
     if (row.size() != kCatalogColumns || !row[0] || !row[1] || !row[2] || row[2]->empty()) return std::nullopt;
     SchemaFlags flags;
     flags.schema = *row[2];
-    if (!as_bool(row[3], flags.plain) || !as_bool(row[4], flags.plain_to_write) || !as_bool(row[5], flags.builtin)) {
+    if (!as_bool(row[3], flags.plain) || !as_bool(row[4], flags.plain_to_write) || !as_bool(row[5], flags.builtin) ||
+        !as_bool(row[6], flags.quiet) || !as_bool(row[7], flags.late) || !row[8]) {
       return std::nullopt;
     }
+    judge_uses(*row[8], flags);
     bool asked_for = false;
     for (CatalogFact& fact : facts) {
       if (fact.name != *row[1] || *row[0] != std::string(1, letter_of(fact.kind))) continue;

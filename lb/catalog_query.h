@@ -19,22 +19,27 @@ inline constexpr std::string_view kEventTriggers = "";
 
 // At most this many names are asked for in one statement.
 inline constexpr std::size_t kMaxQueryNames = 100;
-inline constexpr std::size_t kCatalogColumns = 6;  // kind, name, schema, plain, plain_to_write, builtin
+inline constexpr std::size_t kCatalogColumns = 9;  // kind, name, schema, plain, plain_to_write, builtin, quiet, late, uses
 
 // The text of one simple Query over NAMES (at most kMaxQueryNames; the rest is not asked for), quoted for either
 // setting of standard_conforming_strings. It reads system catalogues only. Before the one SELECT it sets search_path =
-// pg_catalog for its session, so that nobody's operators stand in for PostgreSQL's own, and jit = off (measured: 20 ms
-// instead of 150). Names must be valid in the connection's client_encoding, or it fails whole.
+// pg_catalog for its session, so that nobody's operators stand in for PostgreSQL's own, jit = off (measured: 20 ms
+// instead of 150), limits that keep planning short, and a statement_timeout: what takes too long to find out stays
+// unknown. Names must be valid in the connection's client_encoding, or it fails whole.
 std::string catalog_query(std::span<const Missing> names);
 
 // One row as text. Booleans are "t" and "f".
 using CatalogRow = std::vector<std::optional<std::string>>;
 
+// As shmem::SchemaFact, owning its texts.
 struct SchemaFlags {
   std::string schema;
   bool plain = false;
   bool plain_to_write = false;
   bool builtin = false;
+  bool quiet = false;
+  bool late = false;
+  std::string path_doubts = {};
   bool operator==(const SchemaFlags&) const = default;
 };
 

@@ -82,11 +82,33 @@ void add_named(const Statement& statement, Effects& out) {
   }
 }
 
+bool makes_only_temp(const Statement& statement) {
+  return statement.creates_temp && statement.temp_use == parser::TempUse::Names;
+}
+
+void add_temp(const Statement& statement, Effects& out) {
+  const bool ddl = statement.kind == StatementKind::Ddl || statement.select_into;
+  if (makes_only_temp(statement)) {
+    out.named.push_back({NamedChange::CreateTemp, statement.written_relations.front().name});
+  } else if (ddl && statement.temp_use != parser::TempUse::None) {
+    out.temp_unclear = true;
+  }
+  if (statement.creates_temp) out.may_have_temp = true;
+  if (!statement.mentions_temp || statement.kind == StatementKind::Discard) return;
+  // Naming pg_temp in a search_path is enough: with it in front a plain CREATE TABLE makes a temp table.
+  out.may_have_temp = true;
+  if (!statement.sets.empty() || statement.opaque_effects || statement.kind == StatementKind::Set ||
+      statement.kind == StatementKind::Reset) {
+    out.temp_unclear = true;
+  }
+}
+
 void add_statement(const Statement& statement, Effects& out) {
   switch (statement.kind) {
     case StatementKind::Unknown:
       out.opaque_state = true;
       out.may_have_temp = true;
+      out.temp_unclear = true;
       out.unusual_isolation = true;
       out.serializable_default = true;
       out.changes_catalog = true;
@@ -100,8 +122,8 @@ void add_statement(const Statement& statement, Effects& out) {
       out.opaque_state = true;
       break;
     case StatementKind::Ddl:
-      // ALTER ... in pg_temp and CREATE TEMP bump the epoch too: DDL on temp objects may name permanent ones.
-      out.changes_catalog = true;
+      // Other DDL on temp objects may name permanent ones.
+      out.changes_catalog = !makes_only_temp(statement) || out.changes_catalog;
       break;
     case StatementKind::TwoPhase:
       // COMMIT PREPARED may publish another session's DDL.
@@ -110,10 +132,8 @@ void add_statement(const Statement& statement, Effects& out) {
     default:
       break;
   }
-  if (statement.select_into) out.changes_catalog = true;
-  if (statement.creates_temp) out.may_have_temp = true;
-  // Naming pg_temp in a search_path is enough: with it in front a plain CREATE TABLE makes a temp table.
-  if (statement.mentions_temp && statement.kind != StatementKind::Discard) out.may_have_temp = true;
+  if (statement.select_into && !makes_only_temp(statement)) out.changes_catalog = true;
+  add_temp(statement, out);
   if (statement.opaque_effects) out.opaque_state = true;
   if (statement.no_transaction_block) out.refuses_block = true;
   for (const SetChange& change : statement.sets) add_isolation(statement, change, out);

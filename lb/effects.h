@@ -26,6 +26,7 @@ enum class NamedChange : std::uint8_t {
   DiscardTemp,
   DiscardSequences,
   DiscardPlans,
+  CreateTemp,  // a temporary relation of that name; with a second one of the name nothing changes
 };
 
 // One change of a named thing; `name` is a view into the facts, empty for the "all" forms.
@@ -38,6 +39,9 @@ struct NamedEffect {
 struct Effects {
   // From the moment the exchange is sent:
   bool may_have_temp = false;   // a temp object may exist afterwards
+  // A session that has temporary objects may have others afterwards than those whose names are told by CreateTemp, or
+  // user-defined code may hang on one.
+  bool temp_unclear = false;
   bool opaque_state = false;    // session state may change in ways that the text does not tell (temp objects included)
   bool session_locks = false;   // session-level advisory locks may be held afterwards
   bool unusual_isolation = false;  // default_transaction_* may no longer be the usual; RESET is not counted here
@@ -52,7 +56,7 @@ struct Effects {
   // answer says tag_may_change_catalog.
   bool catalog_by_tag = false;
   std::vector<Unverified> unverified;  // may turn out to be opaque; copied from Resolved
-  // On success, in this order:
+  // On success, in this order (CreateTemp from the moment the exchange is sent):
   std::vector<NamedEffect> named;
 
   // Nothing at all happens to the session, as with most statements.

@@ -14,9 +14,55 @@ using shmem::FactKind;
 
 constexpr std::size_t kMaxNameBytes = 63;  // the server cuts longer ones
 
-Judgement doubt(Reason reason, Verification effect) { return {Verdict::Doubt, reason, effect, false, false}; }
+Judgement doubt(Reason reason, Verification effect) { return {Verdict::Doubt, reason, effect, false, false, false}; }
 
-Judgement ask() { return {Verdict::Unknown, Reason::CatalogPending, Verification::Unknown, false, true}; }
+Judgement ask() { return {Verdict::Unknown, Reason::CatalogPending, Verification::Unknown, false, true, false}; }
+
+// Of two meanings of a name the worse counts, each in its own respect. The first doubt names the reason.
+void add(Judgement& sum, const Judgement& one) {
+  if (one.verdict == Verdict::Doubt && sum.verdict == Verdict::Plain) {
+    sum.verdict = one.verdict;
+    sum.reason = one.reason;
+  }
+  if (one.effect == Verification::Opaque) sum.effect = Verification::Opaque;
+  sum.session_lock = sum.session_lock || one.session_lock;
+  sum.late = sum.late || one.late;
+}
+
+// A value of regclass and its kin is a name, looked up when the text runs: on every node the same, but for temporary
+// objects.
+Judgement names_objects() {
+  Judgement result;
+  result.late = true;
+  return result;
+}
+
+Judgement system_relation(std::string_view schema, std::string_view name) {
+  Judgement result;
+  if (!system_relation_is_plain(schema, name)) result = doubt(Reason::SystemCatalog, Verification::Harmless);
+  result.late = true;
+  return result;
+}
+
+Judgement own_function(std::string_view name) {
+  Judgement result;
+  switch (builtin_function(name)) {
+    case BuiltinFunction::Harmless:
+      break;
+    case BuiltinFunction::NeedsPrimary:
+      result = doubt(Reason::VolatileFunction, Verification::Harmless);
+      break;
+    case BuiltinFunction::SessionLock:
+      result = doubt(Reason::VolatileFunction, Verification::Harmless);
+      result.session_lock = true;
+      break;
+    case BuiltinFunction::OpaqueEffect:
+      result = doubt(Reason::VolatileFunction, Verification::Opaque);
+      break;
+  }
+  result.late = looks_names_up(name);
+  return result;
+}
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
@@ -91,9 +137,31 @@ bool Judge::may_mean(const Name& name, std::string_view schema) const {
   return std::find(input_.search_path.begin(), input_.search_path.end(), schema) != input_.search_path.end();
 }
 
+bool Judge::on_path(std::string_view schema) const {
+  const auto& path = input_.search_path;
+  return !input_.search_path_known || std::find(path.begin(), path.end(), schema) != path.end();
+}
+
+void Judge::add_user_fact(const shmem::SchemaFact& fact, Reason reason, Judgement& result) const {
+  bool plain = fact.plain;
+  bool quiet = fact.plain || fact.quiet;
+  for (std::string_view list = fact.path_doubts; !list.empty();) {
+    const std::string_view line = list.substr(0, list.find('\n'));
+    list.remove_prefix(std::min(list.size(), line.size() + 1));
+    if (line.empty() || !on_path(line.substr(1))) continue;
+    plain = false;
+    quiet = quiet && line.front() == 'q';
+  }
+  Judgement one;
+  if (!plain) one = doubt(reason, quiet ? Verification::Harmless : Verification::Opaque);
+  one.late = fact.late;
+  add(result, one);
+}
+
 Judgement Judge::relation(const Name& name, bool written) const {
-  if (name.schema.starts_with("pg_temp")) return doubt(Reason::TempObjects, Verification::Opaque);
-  if (in_system_schema(name.schema)) return doubt(Reason::SystemCatalog, Verification::Harmless);
+  // Whether it is there the session knows, and what runs with it was told when it was made.
+  if (name.schema.starts_with("pg_temp")) return doubt(Reason::TempObjects, Verification::Unknown);
+  if (in_system_schema(name.schema)) return system_relation(name.schema, name.name);
   if (cannot_ask(name)) return doubt(encoding_or(Reason::UnknownRelation), Verification::Opaque);
   const shmem::CatalogAnswer answer = catalog_.find(input_.database, FactKind::Relation, name.name);
   if (answer.known == shmem::Known::Unknown) return ask();
@@ -102,16 +170,16 @@ Judgement Judge::relation(const Name& name, bool written) const {
   for (const shmem::SchemaFact& fact : answer.schemas) {
     if (!may_mean(name, fact.schema)) continue;
     found = true;
-    const bool system = fact.builtin || in_system_schema(fact.schema);
-    if (system) {
-      result.verdict = Verdict::Doubt;
-      result.reason = Reason::SystemCatalog;
-    } else if (!fact.plain && result.verdict == Verdict::Plain) {
-      result.verdict = Verdict::Doubt;
-      result.reason = Reason::NotPlainRelation;
+    if (fact.builtin || in_system_schema(fact.schema)) {
+      add(result, system_relation(fact.schema, name.name));
+      continue;
     }
-    const bool harmless = system || fact.plain_to_write || (!written && fact.plain);
-    if (!harmless) result.effect = Verification::Opaque;
+    Judgement one;
+    add_user_fact(fact, Reason::NotPlainRelation, one);
+    // An unlogged table, say, is no thing for a standby but runs nothing.
+    if (fact.plain_to_write) one.effect = Verification::Harmless;
+    if (written && !fact.plain_to_write) one.effect = Verification::Opaque;
+    add(result, one);
   }
   // Made by an open transaction, temporary, or a mistake: the primary says which.
   if (!found) return doubt(Reason::UnknownRelation, Verification::Unknown);
@@ -120,7 +188,11 @@ Judgement Judge::relation(const Name& name, bool written) const {
 
 Judgement Judge::function(const Name& name) const {
   const FunctionListing listing = policy_.function_listing(name.schema, name.name);
-  if (listing == FunctionListing::ReadOnly) return {};
+  if (listing == FunctionListing::ReadOnly) {
+    Judgement listed;
+    listed.late = true;
+    return listed;
+  }
   Judgement result = function_by_catalog(name);
   if (listing == FunctionListing::Write) {
     result.verdict = Verdict::Doubt;
@@ -130,32 +202,23 @@ Judgement Judge::function(const Name& name) const {
 }
 
 Judgement Judge::function_by_catalog(const Name& name) const {
+  if (name.schema.starts_with("pg_temp")) return doubt(Reason::TempObjects, Verification::Opaque);
   if (cannot_ask(name)) return doubt(encoding_or(Reason::UnknownFunction), Verification::Opaque);
   const shmem::CatalogAnswer answer = catalog_.find(input_.database, FactKind::Function, name.name);
   if (answer.known == shmem::Known::Unknown) return ask();
   bool found = false;
+  Judgement result;
   for (const shmem::SchemaFact& fact : answer.schemas) {
-    // A function of that name in a schema off the path counts too: the path may differ where the text runs.
-    const bool meant = name.schema.empty() || fact.schema.empty() || fact.schema == name.schema;
-    if (!meant) continue;
+    if (!may_mean(name, fact.schema)) continue;
     found = true;
-    if (!fact.builtin) return doubt(Reason::UserFunction, Verification::Opaque);
+    if (fact.builtin) {
+      add(result, own_function(name.name));
+    } else {
+      add_user_fact(fact, Reason::UserFunction, result);
+    }
   }
   if (!found) return doubt(Reason::UnknownFunction, Verification::Unknown);
-  switch (builtin_function(name.name)) {
-    case BuiltinFunction::Harmless:
-      return {};
-    case BuiltinFunction::NeedsPrimary:
-      break;
-    case BuiltinFunction::SessionLock: {
-      Judgement lock = doubt(Reason::VolatileFunction, Verification::Harmless);
-      lock.session_lock = true;
-      return lock;
-    }
-    case BuiltinFunction::OpaqueEffect:
-      return doubt(Reason::VolatileFunction, Verification::Opaque);
-  }
-  return doubt(Reason::VolatileFunction, Verification::Harmless);
+  return result;
 }
 
 Judgement Judge::operator_(const Name& name) const {
@@ -163,9 +226,10 @@ Judgement Judge::operator_(const Name& name) const {
   if (name.name.find("BETWEEN") != std::string::npos) {
     Judgement worst;
     for (const char* symbol : {"<", "<=", ">=", ">"}) {
-      Judgement one = operator_(Name{name.schema, symbol});
-      if (one.verdict == Verdict::Doubt || worst.verdict == Verdict::Plain) worst = one;
-      if (worst.verdict == Verdict::Doubt) return worst;
+      const Judgement one = operator_(Name{name.schema, symbol});
+      if (one.verdict == Verdict::Unknown) return one;
+      add(worst, one);
+      if (one.effect != Verification::Harmless) worst.effect = one.effect;
     }
     return worst;
   }
@@ -173,13 +237,14 @@ Judgement Judge::operator_(const Name& name) const {
   const shmem::CatalogAnswer answer = catalog_.find(input_.database, FactKind::Operator, name.name);
   if (answer.known == shmem::Known::Unknown) return ask();
   bool found = false;
+  Judgement result;
   for (const shmem::SchemaFact& fact : answer.schemas) {
-    if (!name.schema.empty() && !fact.schema.empty() && fact.schema != name.schema) continue;
+    if (!may_mean(name, fact.schema)) continue;
     found = true;
-    if (!fact.builtin) return doubt(Reason::UserOperator, Verification::Opaque);
+    if (!fact.builtin) add_user_fact(fact, Reason::UserOperator, result);
   }
   if (!found) return doubt(Reason::UserOperator, Verification::Unknown);
-  return {};
+  return result;
 }
 
 // pg_catalog is searched before all others unless the path says otherwise.
@@ -197,21 +262,22 @@ Judgement Judge::type(const Name& written_name) const {
   if (catalog_first(name)) {
     const BuiltinType builtin = builtin_type(name.name);
     if (builtin == BuiltinType::Ordinary) return {};
-    if (builtin == BuiltinType::ObjectName) return doubt(Reason::NodeType, Verification::Harmless);
+    if (builtin == BuiltinType::ObjectName) return names_objects();
   }
   if (name.schema.starts_with("pg_temp")) return doubt(Reason::TempObjects, Verification::Opaque);
   if (cannot_ask(name)) return doubt(encoding_or(Reason::UserType), Verification::Opaque);
   const shmem::CatalogAnswer answer = catalog_.find(input_.database, FactKind::Type, name.name);
   if (answer.known == shmem::Known::Unknown) return ask();
   bool found = false;
+  Judgement result;
   for (const shmem::SchemaFact& fact : answer.schemas) {
     if (!may_mean(name, fact.schema)) continue;
     found = true;
-    if (!fact.builtin && !fact.plain) return doubt(Reason::UserType, Verification::Opaque);
+    if (!fact.builtin) add_user_fact(fact, Reason::UserType, result);
   }
   if (!found) return doubt(Reason::UserType, Verification::Unknown);
-  if (builtin_type(name.name) == BuiltinType::ObjectName) return doubt(Reason::NodeType, Verification::Harmless);
-  return {};
+  if (builtin_type(name.name) == BuiltinType::ObjectName) add(result, names_objects());
+  return result;
 }
 
 Judgement Judge::event_triggers() const {

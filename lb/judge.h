@@ -17,6 +17,7 @@ struct Judgement {
   Verification effect = Verification::Harmless;
   bool session_lock = false;
   bool must_ask = false;  // the catalogue has not been asked for it
+  bool late = false;      // names are looked up when it runs: temporary objects may be met
 };
 
 // Judges names for one text. INPUT, POLICY and CATALOG must outlive it.
@@ -31,6 +32,8 @@ class Judge {
   bool cannot_ask(const parser::Name& name) const;
   bool may_mean(const parser::Name& name, std::string_view schema) const;
   bool catalog_first(const parser::Name& name) const;
+  bool on_path(std::string_view schema) const;
+  void add_user_fact(const shmem::SchemaFact& fact, Reason reason, Judgement& result) const;
   Reason encoding_or(Reason reason) const { return input_.foreign_encoding ? Reason::ForeignEncoding : reason; }
 
   Judgement relation(const parser::Name& name, bool written) const;

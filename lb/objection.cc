@@ -86,7 +86,7 @@ std::optional<Reason> objection_of_text(const SessionRouting& session) {
 }
 
 std::optional<Reason> objection_of_session(const SessionRouting& session) {
-  if (session.may_have_temp) return Reason::TempObjects;
+  if (session.may_have_temp && !session.temp_names_known) return Reason::TempObjects;
   if (session.opaque_state) return Reason::OpaqueState;
   if (session.open_cursor) return Reason::OpenCursor;
   if (session.listening) return Reason::Listening;
@@ -107,6 +107,23 @@ std::optional<Reason> objection_of_features(const Statement& statement) {
   if (statement.opaque_effects) return Reason::OpaqueStatement;
   if (!statement.sets.empty()) return Reason::SessionChange;
   return std::nullopt;
+}
+
+// An unqualified name may mean a temporary relation before any other, and so may the name of a type: a relation's row
+// type and the array of it ("_name" or "name[]"). Functions and operators are never looked for among temporary objects.
+bool may_name_temp(const Statement& statement, const SessionRouting& session) {
+  const auto is_temp = [&](std::string_view name) {
+    return std::find(session.temp_names.begin(), session.temp_names.end(), name) != session.temp_names.end();
+  };
+  const auto relation = [&](const parser::Name& name) { return name.schema.empty() && is_temp(name.name); };
+  const auto type = [&](const parser::Name& name) {
+    if (!name.schema.empty()) return false;
+    std::string_view base = name.name;
+    while (base.ends_with("[]")) base.remove_suffix(2);
+    return is_temp(base) || (base.starts_with('_') && is_temp(base.substr(1)));
+  };
+  return std::any_of(statement.relations.begin(), statement.relations.end(), relation) ||
+         std::any_of(statement.types.begin(), statement.types.end(), type);
 }
 
 bool same_everywhere(std::string_view parameter) {

@@ -87,13 +87,15 @@ class Resolver {
 
   void add(const Statement& statement) {
     const bool ddl = statement.kind == StatementKind::Ddl;
-    if (runs_read_code(statement)) {
+    // What will run with a temporary relation, a view's query say, is looked at when it is made: nothing tells later.
+    const bool temp = statement.creates_temp && statement.temp_use == parser::TempUse::Names;
+    if (temp || runs_read_code(statement)) {
       for (const Name& name : statement.relations) use(NameUse::Read, name);
     }
     for (const Name& name : statement.functions) use(NameUse::Function, name);
     for (const Name& name : statement.operators) use(NameUse::Operator, name);
     // DDL names types without running their code.
-    if (!ddl) {
+    if (temp || !ddl) {
       for (const Name& name : statement.types) use(NameUse::Type, name);
     }
     if (runs_write_code(statement)) {
@@ -120,6 +122,7 @@ class Resolver {
     }
     if (judgement.must_ask) add_missing_of(out_.missing, use, name);
     if (judgement.session_lock) out_.session_locks = true;
+    if (judgement.late) out_.late_names = true;
     if (judgement.effect != Verification::Harmless && use == NameUse::Written) out_.writes_verified = false;
     if (judgement.effect == Verification::Opaque) out_.user_functions = true;
     if (judgement.effect == Verification::Unknown) note_unverified(Unverified{use, name});

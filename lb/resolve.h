@@ -61,6 +61,10 @@ struct Resolved {
   bool session_locks = false;
   // Names of which the above is not known yet; ask `verify` again when `missing` has been found out.
   std::vector<Unverified> unverified;
+
+  // Something looks names up when it runs, or shows what is visible: it may meet a temporary object that the text does
+  // not name.
+  bool late_names = false;
 };
 
 Resolved resolve(const parser::StatementFacts& facts, const ResolveInput& input, const Policy& policy,

@@ -93,6 +93,7 @@ class Walk {
     if (modes_.read_only == Tristate::No || !usual) return Reason::BeginReadWrite;
     if (modes_.read_only == Tristate::Unset && session_.transactions_kept) return Reason::TransactionsKept;
     if (const auto objection = objection_of_session(session_)) return objection;
+    if (session_.may_have_temp) return Reason::TempObjects;
     block_ = Block::Open;
     opened_ = true;
     return std::nullopt;
@@ -130,8 +131,10 @@ class Walk {
   std::optional<Reason> read(const Statement& statement, const RouteItem& item) const {
     if (const auto objection = objection_of_features(statement)) return objection;
     if (const auto objection = objection_of_session(session_)) return objection;
+    if (session_.may_have_temp && may_name_temp(statement, session_)) return Reason::TempObjects;
     if (item.resolved == nullptr) return Reason::CatalogPending;
     if (item.resolved->verdict != Verdict::Plain) return item.resolved->reason;
+    if (session_.may_have_temp && item.resolved->late_names) return Reason::TempObjects;
     if (block_ != Block::None && statement.now_like) return Reason::NowInBlock;
     if (state_changed_) return Reason::StateThenRead;
     return std::nullopt;

@@ -30,6 +30,10 @@ struct SessionRouting {
   bool serializable_default = false;
   // Sticky reasons that keep the session on the primary:
   bool may_have_temp = false;      // a temp object may exist
+  // Every temporary object that there may be is a relation with one of these names (or its row type), made by statements
+  // that told so, and runs no code that is not known; valid only if known.
+  bool temp_names_known = false;
+  std::vector<std::string> temp_names;
   bool opaque_state = false;       // session state may differ from what is recorded (DO, user functions, ...)
   bool open_cursor = false;        // DECLAREd and not closed
   bool listening = false;

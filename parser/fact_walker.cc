@@ -6,6 +6,7 @@
 #include "parser/names.h"
 #include "parser/set_facts.h"
 #include "parser/statement_facts.h"
+#include "parser/temp_use.h"
 #include "parser/walk.h"
 
 namespace weir::parser {
@@ -83,6 +84,7 @@ void FactWalker::statement(const Message& message) {
   if (const auto* select = as<PgQuery__SelectStmt>(message))
     plain_set_configs_ = read_set_config(*select, statement_);
   visit(message, false);
+  statement_.temp_use = temp_use(message, statement_);
 }
 
 void FactWalker::visit(const Message& message, bool target) {

@@ -100,6 +100,13 @@ struct TransactionModes {
   bool operator==(const TransactionModes&) const = default;
 };
 
+// What DDL (and SELECT INTO) may do to the session's temporary objects, if it has or gets any.
+enum class TempUse : std::uint8_t {
+  Unclear, // give one a name that the text does not tell, or hang code on one
+  None,    // nothing of the kind
+  Names,   // makes those that `written_relations` names, which are temporary, and nothing else
+};
+
 // One statement of the text.
 struct Statement {
   StatementKind kind = StatementKind::Unknown;
@@ -123,6 +130,7 @@ struct Statement {
   bool select_into = false;   // SELECT INTO, CREATE TABLE AS, CREATE MATERIALIZED VIEW
   bool creates_temp = false;  // CREATE TEMP ..., SELECT INTO TEMP, or a name in pg_temp
   bool mentions_temp = false; // pg_temp named anywhere (schema, search_path value, ...)
+  TempUse temp_use = TempUse::Unclear; // of DDL and SELECT INTO
   bool now_like =
       false; // now(), CURRENT_TIMESTAMP, transaction ids, pids: fixes a transaction to its node
   bool no_transaction_block =

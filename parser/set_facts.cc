@@ -1,5 +1,6 @@
 #include "parser/set_facts.h"
 
+#include <algorithm>
 #include <string>
 
 #include "parser/lexical.h"
@@ -149,6 +150,23 @@ bool read_call(const PgQuery__FuncCall& call, SetChange& change) {
   return true;
 }
 
+// The schemas of SET search_path as set_config would take them; false if one of them would have to be
+// quoted there.
+bool path_text(const PgQuery__VariableSetStmt& set, std::string& out) {
+  for (std::size_t i = 0; i < set.n_args; ++i) {
+    std::string schema;
+    if (!literal_text(constant_of(set.args[i]), schema))
+      return false;
+    const bool simple = std::all_of(schema.begin(), schema.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+    });
+    if (!simple || (schema.empty() && set.n_args > 1))
+      return false;
+    out += (i == 0 ? "" : ", ") + schema;
+  }
+  return set.n_args > 0;
+}
+
 } // namespace
 
 void read_modes(std::size_t count, PgQuery__Node* const* options, TransactionModes& modes) {
@@ -172,7 +190,9 @@ void read_set(const PgQuery__VariableSetStmt& set, std::string_view text, Statem
   change.parameter = name == "session characteristics" ? "session_characteristics" : name;
   switch (set.kind) {
   case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_VALUE:
-    change.has_literal = set.n_args == 1 && literal_text(constant_of(set.args[0]), change.literal);
+    change.has_literal = name == "search_path"
+                             ? path_text(set, change.literal)
+                             : set.n_args == 1 && literal_text(constant_of(set.args[0]), change.literal);
     break;
   case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_DEFAULT:
     change.to_default = true;

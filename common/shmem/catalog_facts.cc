@@ -5,7 +5,8 @@
 //   3 hash of the key
 //   4 epoch
 //   5 key: kind, length of database, length of name (a byte each), database, name; padded with zeros to whole words
-//   . number of schemas, then for each a byte of flags, a byte of length and the name; padded likewise
+//   . number of schemas, then for each a byte of flags, a byte of length and the name, a byte of length and the schemas
+//     that would make it doubtful; padded likewise
 // Words 3 to the end of the key are compared as they are.
 #include "common/shmem/catalog_facts.h"
 
@@ -37,7 +38,7 @@ constexpr int kMaxSteps = 64;              // along one bucket
 constexpr std::size_t kPrefixWords = 5;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 31;
 
-enum Flag : std::uint8_t { kPlain = 1, kPlainToWrite = 2, kBuiltin = 4 };
+enum Flag : std::uint8_t { kPlain = 1, kPlainToWrite = 2, kBuiltin = 4, kQuiet = 8, kLate = 16 };
 
 std::uint64_t load(std::uint64_t& word, std::memory_order order = std::memory_order_relaxed) {
   return std::atomic_ref<std::uint64_t>(word).load(order);
@@ -113,9 +114,12 @@ void append_schemas(std::vector<std::uint64_t>& image, std::span<const SchemaFac
   WordWriter writer(image);
   for (const SchemaFact& fact : schemas) {
     writer.byte(static_cast<std::size_t>((fact.plain ? kPlain : 0) | (fact.plain_to_write ? kPlainToWrite : 0) |
-                                         (fact.builtin ? kBuiltin : 0)));
+                                         (fact.builtin ? kBuiltin : 0) | (fact.quiet ? kQuiet : 0) |
+                                         (fact.late ? kLate : 0)));
     writer.byte(fact.schema.size());
     writer.text(fact.schema);
+    writer.byte(fact.path_doubts.size());
+    writer.text(fact.path_doubts);
   }
 }
 
@@ -124,19 +128,29 @@ std::optional<std::vector<SchemaFact>> read_schemas(std::span<const std::uint64_
   if (words.empty()) return std::nullopt;
   const std::uint64_t count = words[0];
   const std::string_view bytes(reinterpret_cast<const char*>(words.data() + 1), (words.size() - 1) * 8);
-  if (count > bytes.size() / 2) return std::nullopt;
+  if (count > bytes.size() / 3) return std::nullopt;
   std::vector<SchemaFact> schemas;
   schemas.reserve(count);
   std::size_t at = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if (bytes.size() - at < 2) return std::nullopt;
-    const auto flags = static_cast<unsigned char>(bytes[at]);
-    const std::size_t length = static_cast<unsigned char>(bytes[at + 1]);
-    at += 2;
-    if (bytes.size() - at < length) return std::nullopt;
-    schemas.push_back({bytes.substr(at, length), (flags & kPlain) != 0, (flags & kPlainToWrite) != 0,
-                       (flags & kBuiltin) != 0});
+  const auto next = [&](std::string_view& text) {
+    if (at >= bytes.size()) return false;
+    const std::size_t length = static_cast<unsigned char>(bytes[at++]);
+    if (bytes.size() - at < length) return false;
+    text = bytes.substr(at, length);
     at += length;
+    return true;
+  };
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (at >= bytes.size()) return std::nullopt;
+    const auto flags = static_cast<unsigned char>(bytes[at++]);
+    SchemaFact fact;
+    if (!next(fact.schema) || !next(fact.path_doubts)) return std::nullopt;
+    fact.plain = (flags & kPlain) != 0;
+    fact.plain_to_write = (flags & kPlainToWrite) != 0;
+    fact.builtin = (flags & kBuiltin) != 0;
+    fact.quiet = (flags & kQuiet) != 0;
+    fact.late = (flags & kLate) != 0;
+    schemas.push_back(fact);
   }
   return schemas;
 }
@@ -144,7 +158,8 @@ std::optional<std::vector<SchemaFact>> read_schemas(std::span<const std::uint64_
 bool fits(std::span<const SchemaFact> schemas) {
   return schemas.size() <= CatalogFacts::kMaxSchemas &&
          std::all_of(schemas.begin(), schemas.end(), [](const SchemaFact& fact) {
-           return fact.schema.size() <= CatalogFacts::kMaxNameBytes;
+           return fact.schema.size() <= CatalogFacts::kMaxNameBytes &&
+                  fact.path_doubts.size() <= CatalogFacts::kMaxNameBytes;
          });
 }
 

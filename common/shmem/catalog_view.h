@@ -10,16 +10,23 @@ namespace weir::shmem {
 
 enum class FactKind : std::uint8_t { Relation, Function, Operator, Type };
 
-// What is known of one object of that name in one schema.
+// What is known of the objects of one name in one schema.
 struct SchemaFact {
   std::string_view schema;
-  // Relation: permanent, logged, ordinary/partitioned/materialized, no rules, no row security, and so are all its
-  // inheritance children and partitions. Function/Operator/Type: never true (user-defined ones are doubt).
+  // Reading, calling, applying or naming it is harmless on a standby, whatever it runs or reads itself. Not set for
+  // what is PostgreSQL's own: that is told by its name.
   bool plain = false;
   // Relation: an INSERT/UPDATE/DELETE there runs nothing but PostgreSQL's own code: no user trigger, no rule, no default,
   // check, index expression or generated column that calls a user-defined function.
   bool plain_to_write = false;
-  bool builtin = false;  // lies in pg_catalog with an oid below 16384
+  bool builtin = false;  // lies in pg_catalog or information_schema with an oid below 16384
+  // The same use changes nothing of the session's state, on whichever node.
+  bool quiet = false;
+  // It looks names up when it runs (a function's body that is text), and so may meet temporary objects.
+  bool late = false;
+  // Schemas, one a line, with any of which on the search path it is not plain, since a name that a function's body looks
+  // up may then mean something else. In front of each stands 'q', or 'n' if it is not quiet then either.
+  std::string_view path_doubts = {};
 };
 
 enum class Known : std::uint8_t { Unknown, Yes };

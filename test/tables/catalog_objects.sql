@@ -84,3 +84,124 @@ CREATE TABLE a.everywhere (id int);
 CREATE VIEW b.everywhere AS SELECT 1;
 CREATE UNLOGGED TABLE c.everywhere (id int);
 CREATE TABLE "odd'name\with""marks" (id int);
+
+-- What functions say of themselves, and what their bodies use.
+SET check_function_bodies = off;
+CREATE FUNCTION volatile_fn() RETURNS int LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION stable_fn(int) RETURNS text LANGUAGE sql STABLE AS 'SELECT v FROM plain WHERE id = $1';
+CREATE FUNCTION stable_plpgsql(i int) RETURNS text LANGUAGE plpgsql STABLE AS
+  'DECLARE r text; BEGIN SELECT v INTO r FROM plain WHERE id = i; RETURN upper(r); END';
+CREATE FUNCTION hides_volatile() RETURNS int LANGUAGE sql STABLE AS 'SELECT volatile_fn()';
+CREATE FUNCTION hides_deeply() RETURNS int LANGUAGE sql STABLE AS 'SELECT hides_volatile()';
+CREATE FUNCTION hides_quoted() RETURNS int LANGUAGE sql STABLE AS 'SELECT public."Volatile"()';
+CREATE FUNCTION "Volatile"() RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION hides_folded() RETURNS int LANGUAGE plpgsql STABLE AS 'BEGIN RETURN VOLATILE_FN(); END';
+CREATE FUNCTION hides_nextval() RETURNS bigint LANGUAGE plpgsql STABLE AS $$BEGIN RETURN nextval('seq'); END$$;
+CREATE FUNCTION asks_the_node() RETURNS int LANGUAGE sql STABLE AS 'SELECT pg_backend_pid()';
+CREATE FUNCTION sets_the_seed() RETURNS void LANGUAGE sql STABLE AS 'SELECT setseed(0.5)';
+CREATE FUNCTION reads_activity() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT count(*) FROM pg_stat_activity';
+CREATE FUNCTION reads_catalog() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT count(*) FROM pg_class';
+CREATE FUNCTION reads_unlogged() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT count(*) FROM unlogged';
+CREATE FUNCTION runs_a_text(t text) RETURNS int LANGUAGE plpgsql STABLE AS
+  'DECLARE r int; BEGIN EXECUTE t INTO r; RETURN r; END';
+CREATE FUNCTION volatile_default(a int DEFAULT volatile_fn()) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+CREATE FUNCTION node_default(a int DEFAULT pg_backend_pid()) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+CREATE FUNCTION overloaded(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT 1';
+CREATE FUNCTION overloaded(text) RETURNS int LANGUAGE sql VOLATILE AS 'SELECT 1';
+CREATE FUNCTION a.by_schema() RETURNS int LANGUAGE sql STABLE AS 'SELECT 1';
+CREATE FUNCTION b.by_schema() RETURNS int LANGUAGE sql VOLATILE AS 'SELECT 1';
+CREATE FUNCTION uses_by_schema() RETURNS int LANGUAGE sql STABLE AS 'SELECT by_schema()';
+CREATE FUNCTION uses_b() RETURNS int LANGUAGE sql STABLE AS 'SELECT b.by_schema()';
+CREATE FUNCTION own_path() RETURNS int LANGUAGE sql STABLE SET search_path = b AS 'SELECT by_schema()';
+CREATE FUNCTION own_path_deeply() RETURNS int LANGUAGE sql STABLE SET search_path = b, public
+  AS 'SELECT uses_by_schema()';
+CREATE FUNCTION uses_nothing() RETURNS int LANGUAGE sql STABLE SECURITY DEFINER AS 'SELECT 1';
+CREATE PROCEDURE a_procedure() LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION checks_domain(text) RETURNS int LANGUAGE sql STABLE AS 'SELECT length($1::domain_volatile)';
+CREATE FUNCTION uses_operator(int) RETURNS bool LANGUAGE sql STABLE AS 'SELECT $1 !== 1';
+CREATE FUNCTION atomic_good() RETURNS bigint LANGUAGE sql STABLE BEGIN ATOMIC SELECT count(*) FROM plain; END;
+CREATE FUNCTION atomic_node() RETURNS int LANGUAGE sql STABLE BEGIN ATOMIC SELECT pg_backend_pid(); END;
+CREATE FUNCTION atomic_volatile() RETURNS int LANGUAGE sql STABLE BEGIN ATOMIC SELECT volatile_fn(); END;
+
+CREATE FUNCTION volatile_eq(int, int) RETURNS bool LANGUAGE sql AS 'SELECT $1 = $2';
+CREATE FUNCTION good_eq(int, int) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT $1 = $2';
+CREATE OPERATOR !== (LEFTARG = int, RIGHTARG = int, FUNCTION = volatile_eq);
+CREATE OPERATOR %%% (LEFTARG = int, RIGHTARG = int, FUNCTION = good_eq);
+
+CREATE FUNCTION volatile_step(int, int) RETURNS int LANGUAGE sql AS 'SELECT $1 + $2';
+CREATE FUNCTION good_step(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2';
+CREATE FUNCTION volatile_final(int) RETURNS int LANGUAGE sql AS 'SELECT $1';
+CREATE AGGREGATE volatile_sum(int) (SFUNC = volatile_step, STYPE = int);
+CREATE AGGREGATE volatile_end(int) (SFUNC = good_step, STYPE = int, FINALFUNC = volatile_final);
+CREATE AGGREGATE good_sum(int) (SFUNC = good_step, STYPE = int, INITCOND = '0');
+CREATE AGGREGATE builtin_sum(int) (SFUNC = int4pl, STYPE = int);
+
+CREATE FUNCTION volatile_check(text) RETURNS bool LANGUAGE plpgsql VOLATILE AS 'BEGIN RETURN true; END';
+CREATE DOMAIN domain_volatile AS text CHECK (volatile_check(value));
+CREATE DOMAIN domain_on_volatile AS domain_volatile;
+CREATE DOMAIN domain_node AS int CHECK (value <> pg_backend_pid());
+CREATE TYPE composite_volatile AS (a int, b domain_volatile);
+CREATE TYPE enum_type AS ENUM ('x');
+
+-- Views, by what they use.
+CREATE VIEW v_plain AS SELECT p.id, lower(p.v) AS v FROM plain p WHERE p.id > 1 ORDER BY 1;
+CREATE VIEW v_nested AS SELECT p.id, m.v FROM v_plain p JOIN mat m USING (id);
+CREATE VIEW v_barrier WITH (security_barrier) AS SELECT * FROM plain WHERE stable_fn(id) <> '';
+CREATE VIEW v_locking AS SELECT * FROM plain FOR UPDATE;
+CREATE VIEW v_locking_inside AS SELECT * FROM (SELECT id FROM plain FOR SHARE) s;
+CREATE VIEW v_on_locking AS SELECT id FROM v_locking;
+CREATE VIEW v_nextval AS SELECT nextval('seq');
+CREATE VIEW v_on_nextval AS SELECT * FROM v_nextval;
+CREATE VIEW v_volatile AS SELECT volatile_fn();
+CREATE VIEW v_deep AS SELECT hides_deeply() FROM plain;
+CREATE VIEW v_node AS SELECT pg_is_in_recovery();
+CREATE VIEW v_activity AS SELECT count(*) FROM pg_stat_activity;
+CREATE VIEW v_catalog AS SELECT relname FROM pg_class;
+CREATE VIEW v_unlogged AS SELECT * FROM unlogged;
+CREATE VIEW v_sequence AS SELECT last_value FROM seq;
+CREATE VIEW v_operator AS SELECT id FROM plain WHERE id !== 1;
+CREATE VIEW v_aggregate AS SELECT volatile_sum(id) FROM plain;
+CREATE VIEW v_window AS SELECT volatile_sum(id) OVER (ORDER BY id) FROM plain;
+CREATE VIEW v_domain AS SELECT 'x'::domain_volatile AS d;
+CREATE VIEW v_random AS SELECT random(), now(), gen_random_uuid(), current_user;
+CREATE VIEW v_setting AS SELECT current_setting('work_mem');
+CREATE VIEW v_sample AS SELECT * FROM plain TABLESAMPLE system (10);
+CREATE VIEW v_seed AS SELECT 1 AS one WHERE setseed(0.1) IS NULL;
+CREATE RECURSIVE VIEW v_recursive (n) AS VALUES (1) UNION ALL SELECT n + 1 FROM v_recursive WHERE n < 3;
+
+CREATE TABLE policy_good (id int, owner name);
+ALTER TABLE policy_good ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON policy_good USING (owner = current_user AND id IN (SELECT id FROM plain));
+CREATE TABLE policy_volatile (id int);
+ALTER TABLE policy_volatile ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON policy_volatile USING (volatile_fn() = id);
+CREATE TABLE policy_write_only (id int);
+ALTER TABLE policy_write_only ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON policy_write_only FOR INSERT WITH CHECK (volatile_fn() = id);
+CREATE TABLE policy_node (id int);
+ALTER TABLE policy_node ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON policy_node USING (id = pg_backend_pid());
+CREATE TABLE policy_off (id int);
+CREATE POLICY p ON policy_off USING (volatile_fn() = id);
+
+CREATE TABLE with_volatile_row_function (id int);
+CREATE FUNCTION doubtful_name(with_volatile_row_function) RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE TABLE heir_of_volatile () INHERITS (with_volatile_row_function);
+
+CREATE TYPE casted AS (a int);
+CREATE FUNCTION casted_text(casted) RETURNS text LANGUAGE sql VOLATILE AS $$SELECT 'x'$$;
+CREATE CAST (casted AS text) WITH FUNCTION casted_text(casted);
+CREATE TABLE of_casted (c casted);
+CREATE TABLE of_casted_array (c casted[]);
+CREATE FUNCTION gives_casted() RETURNS casted LANGUAGE sql STABLE AS 'SELECT ROW(1)::casted';
+CREATE TYPE casted_well AS (a int);
+CREATE FUNCTION casted_well_text(casted_well) RETURNS text LANGUAGE sql STABLE AS $$SELECT 'x'$$;
+CREATE CAST (casted_well AS text) WITH FUNCTION casted_well_text(casted_well);
+CREATE TABLE of_casted_well (c casted_well);
+
+CREATE FOREIGN DATA WRAPPER nothing;
+CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;
+CREATE FOREIGN TABLE foreign_t (id int) SERVER nowhere;
+CREATE TABLE part_of_foreign (id int) PARTITION BY RANGE (id);
+CREATE FOREIGN TABLE part_foreign PARTITION OF part_of_foreign FOR VALUES FROM (0) TO (10) SERVER nowhere;
+CREATE VIEW v_foreign AS SELECT * FROM part_of_foreign;

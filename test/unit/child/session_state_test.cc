@@ -503,7 +503,9 @@ TEST(SessionState, Literals) {
     ASSERT_TRUE(value.has_value()) << row.value;
     EXPECT_EQ(*value, row.value);
   }
-  EXPECT_FALSE(after({"SET search_path = b, c"}, kStartup).literal("search_path").has_value());
+  EXPECT_EQ(after({"SET search_path = b, c"}, kStartup).literal("search_path"), "b, c");
+  EXPECT_FALSE(after({"SET search_path = b, \"C\""}, kStartup).literal("search_path").has_value());
+  EXPECT_FALSE(after({"SET DateStyle = ISO, MDY"}).literal("datestyle").has_value());
   EXPECT_FALSE(after({}).literal("work_mem").has_value());
   EXPECT_FALSE(after({"SET work_mem = '5MB'", "RESET work_mem"}).literal("work_mem").has_value());
 }

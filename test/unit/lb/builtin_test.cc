@@ -27,14 +27,14 @@ TEST(Builtin, NothingThatDependsOnTheNodeOrTheConnectionIsHarmless) {
       "pg_show_.*|pg_ls_.*|pg_read.*|.*advisory.*|dblink.*|set_config|setseed|pg_notify|pg_export_snapshot|"
       "pg_terminate_backend|pg_cancel_backend|pg_reload_conf|pg_promote|pg_switch_wal|pg_create_.*|pg_drop_.*|"
       "pg_logical_.*|pg_replication_.*|pg_lock_status|pg_timezone_.*|pg_config|pg_available_.*|pg_tablespace_.*|"
-      "pg_trigger_depth|pg_event_trigger_.*|to_reg.*|reg[a-z]+|binary_upgrade_.*|pg_input_.*|domain_in|array_in|"
+      "pg_trigger_depth|pg_event_trigger_.*|binary_upgrade_.*|pg_input_.*|domain_in|array_in|"
       "record_in|brin_(de)?summarize.*|gin_clean_.*|pg_import_.*|pg_backup_.*|pg_start_backup|pg_stop_backup|"
       "pg_control_.*|"
       "pg_hba_.*|pg_get_replication_slots|pg_blocking_pids|pg_stop_making_pinned_objects|pg_nextoid|currtid.*|"
       "pg_sequence_last_value|pg_relation_file.*|pg_filenode_.*");
   ASSERT_TRUE(forbidden.ok());
   for (const std::string_view name : harmless_functions()) {
-    if (name == "pg_column_size") continue;  // of a value, not of a file
+    if (name == "pg_column_size" || name == "pg_wal_lsn_diff") continue;  // of values
     EXPECT_FALSE(RE2::FullMatch(re2::StringPiece(name.data(), name.size()), forbidden)) << name;
   }
 }
@@ -73,6 +73,29 @@ TEST(Builtin, SessionLocksAreKnown) {
 TEST(Builtin, AnUnknownNameNeedsThePrimary) {
   for (const char* name : {"", "nextval", "COUNT", "count ", "my_function", "pg_current_wal_lsn", "currval"}) {
     EXPECT_EQ(builtin_function(name), BuiltinFunction::NeedsPrimary) << name;
+  }
+}
+
+TEST(Builtin, SystemRelations) {
+  for (const char* name : {"pg_class", "pg_type", "pg_tables", "pg_stats", "pg_sequence", "pg_user"}) {
+    EXPECT_TRUE(system_relation_is_plain("pg_catalog", name)) << name;
+  }
+  for (const char* name : {"pg_stat_activity", "pg_stat_user_tables", "pg_statio_all_tables", "pg_locks", "pg_settings",
+                           "pg_sequences", "pg_replication_slots", "pg_cursors", "pg_prepared_xacts",
+                           "pg_file_settings", "pg_available_extensions", "nobody", ""}) {
+    EXPECT_FALSE(system_relation_is_plain("pg_catalog", name)) << name;
+  }
+  EXPECT_TRUE(system_relation_is_plain("information_schema", "tables"));
+  EXPECT_FALSE(system_relation_is_plain("pg_toast", "pg_toast_1"));
+  EXPECT_FALSE(system_relation_is_plain("public", "pg_class"));
+}
+
+TEST(Builtin, WhatLooksNamesUp) {
+  for (const char* name : {"to_regclass", "regclass", "pg_table_is_visible", "has_table_privilege", "format_type"}) {
+    EXPECT_TRUE(looks_names_up(name)) << name;
+  }
+  for (const char* name : {"count", "lower", "int4pl", "regexp", ""}) {
+    EXPECT_EQ(looks_names_up(name), std::string(name) == "regexp") << name;
   }
 }
 

@@ -121,9 +121,19 @@ TEST_F(Resolve, AnUnloggedTableIsDoubtButHarmless) {
 
 TEST_F(Resolve, ATableWithTriggersIsReadPlainly) { expect_plain(reading({"", "triggered"})); }
 
-TEST_F(Resolve, SystemCatalogsAreDoubtButHarmless) {
-  for (const Name& name : {Name{"", "pg_class"}, Name{"pg_catalog", "pg_class"}, Name{"pg_catalog", "never_asked"},
-                           Name{"information_schema", "tables"}, Name{"pg_toast", "pg_toast_1"}}) {
+TEST_F(Resolve, SystemCatalogsAreTheSameOnEveryNode) {
+  for (const Name& name : {Name{"", "pg_class"}, Name{"pg_catalog", "pg_class"}, Name{"pg_catalog", "pg_roles"},
+                           Name{"information_schema", "tables"}, Name{"information_schema", "never_asked"}}) {
+    const Resolved result = reading(name);
+    expect_plain(result);
+    EXPECT_TRUE(result.late_names);
+  }
+}
+
+TEST_F(Resolve, ViewsOfTheNodesOwnStateAreDoubtButHarmless) {
+  catalog_.add(FactKind::Relation, "pg_locks", {"pg_catalog", false, false, true});
+  for (const Name& name : {Name{"", "pg_locks"}, Name{"pg_catalog", "pg_locks"}, Name{"pg_catalog", "never_asked"},
+                           Name{"pg_catalog", "pg_stat_user_tables"}, Name{"pg_toast", "pg_toast_1"}}) {
     const Resolved result = reading(name);
     expect_doubt(result, Reason::SystemCatalog);
     EXPECT_FALSE(result.user_functions) << name.name;
@@ -136,6 +146,8 @@ TEST_F(Resolve, PgCatalogCountsThoughThePathDoesNotNameIt) {
   catalog_.add(FactKind::Relation, "pg_stat", {"pg_catalog", false, false, true});
   expect_doubt(reading({"", "pg_stat"}), Reason::SystemCatalog);
   expect_plain(reading({"public", "pg_stat"}));
+  catalog_.view("public", "pg_class");
+  expect_doubt(reading({"", "pg_class"}), Reason::NotPlainRelation);
 }
 
 TEST_F(Resolve, AnUnknownRelationIsAskedFor) { expect_unknown(reading({"", "new"}), FactKind::Relation, "new"); }
@@ -245,10 +257,77 @@ TEST_F(Resolve, UserFunctions) {
   EXPECT_TRUE(result.user_functions);
 }
 
-TEST_F(Resolve, AUserFunctionOfABuiltinsNameInAnySchemaIsDoubt) {
-  expect_doubt(calling({"", "upper"}), Reason::UserFunction);
+TEST_F(Resolve, AUserFunctionOfABuiltinsNameCountsIfItCanBeMeant) {
+  expect_plain(calling({"", "upper"}));
   expect_plain(calling({"pg_catalog", "upper"}));
   expect_doubt(calling({"app", "upper"}), Reason::UserFunction);
+  path_ = {"public", "app"};
+  expect_doubt(calling({"", "upper"}), Reason::UserFunction);
+  path_known_ = false;
+  expect_doubt(calling({"", "upper"}), Reason::UserFunction);
+}
+
+TEST_F(Resolve, AllOverloadsThatCanBeMeantMustBeHarmless) {
+  catalog_.add(FactKind::Function, "g", {"public", true, false, false, true, true});
+  catalog_.add(FactKind::Function, "g", {"app", false, false, false});
+  Resolved result = calling({"", "g"});
+  expect_plain(result);
+  EXPECT_TRUE(result.late_names);
+  path_ = {"public", "app"};
+  result = calling({"", "g"});
+  expect_doubt(result, Reason::UserFunction);
+  EXPECT_TRUE(result.user_functions);
+  expect_plain(calling({"public", "g"}));
+}
+
+TEST_F(Resolve, AQuietFunctionIsDoubtButLeavesTheSessionAsItIs) {
+  catalog_.add(FactKind::Function, "g", {"public", false, false, false, true});
+  const Resolved result = calling({"", "g"});
+  expect_doubt(result, Reason::UserFunction);
+  EXPECT_FALSE(result.user_functions);
+}
+
+TEST_F(Resolve, ABodyThatMayMeanSomethingElseOnThePathIsDoubt) {
+  catalog_.add(FactKind::Function, "g", {"public", true, false, false, true, true, "na\nnb\nqc"});
+  for (const std::vector<std::string>& path : {std::vector<std::string>{"public"}, {"public", "ab"}, {}}) {
+    path_ = path;
+    expect_plain(calling({"public", "g"}));
+  }
+  for (const std::vector<std::string>& path : {std::vector<std::string>{"a"}, {"public", "b"}}) {
+    path_ = path;
+    const Resolved result = calling({"public", "g"});
+    expect_doubt(result, Reason::UserFunction);
+    EXPECT_TRUE(result.user_functions);
+  }
+  path_ = {"c"};
+  const Resolved result = calling({"public", "g"});
+  expect_doubt(result, Reason::UserFunction);
+  EXPECT_FALSE(result.user_functions);
+  path_known_ = false;
+  expect_doubt(calling({"public", "g"}), Reason::UserFunction);
+}
+
+TEST_F(Resolve, AHarmlessViewIsPlain) {
+  catalog_.add(FactKind::Relation, "good", {"public", true, false, false, true});
+  expect_plain(reading({"", "good"}));
+  const Resolved result = writing({"", "good"});
+  EXPECT_TRUE(result.user_functions);
+  catalog_.add(FactKind::Relation, "locking", {"public", false, false, false, true});
+  const Resolved locking = reading({"", "locking"});
+  expect_doubt(locking, Reason::NotPlainRelation);
+  EXPECT_FALSE(locking.user_functions);
+}
+
+TEST_F(Resolve, FunctionsInPgTempAreOpaque) {
+  const Resolved result = calling({"pg_temp", "f"});
+  expect_doubt(result, Reason::TempObjects);
+  EXPECT_TRUE(result.user_functions);
+}
+
+TEST_F(Resolve, FunctionsThatLookNamesUpMayMeetTempObjects) {
+  catalog_.builtin_function("to_regclass");
+  EXPECT_TRUE(calling({"", "to_regclass"}).late_names);
+  EXPECT_FALSE(calling({"", "lower"}).late_names);
 }
 
 TEST_F(Resolve, AnExtensionsFunctionInPgCatalogIsTheUsers) {
@@ -274,7 +353,7 @@ TEST_F(Resolve, WriteFunctionListIsDoubtAndNoMore) {
   EXPECT_FALSE(result.user_functions);
   EXPECT_TRUE(calling({"", "f"}).user_functions);
   expect_plain(calling({"", "count"}));
-  expect_doubt(calling({"", "upper"}), Reason::UserFunction);  // what is not listed is still judged
+  expect_doubt(calling({"app", "upper"}), Reason::UserFunction);  // what is not listed is still judged
 }
 
 TEST_F(Resolve, ReadOnlyFunctionListOverridesTheCatalogue) {
@@ -290,6 +369,9 @@ TEST_F(Resolve, ReadOnlyFunctionListOverridesTheCatalogue) {
 TEST_F(Resolve, Operators) {
   expect_plain(operating({"", "="}));
   expect_plain(operating({"pg_catalog", "||"}));
+  catalog_.add(FactKind::Operator, "===", {"public", true, false, false, true});
+  expect_plain(operating({"", "==="}));
+  expect_plain(operating({"public", "==="}));
   Resolved result = operating({"", "||"});
   expect_doubt(result, Reason::UserOperator);
   EXPECT_TRUE(result.user_functions);
@@ -342,15 +424,16 @@ TEST_F(Resolve, UserTypes) {
   expect_doubt(casting({"", "new"}), Reason::UserType);
 }
 
-TEST_F(Resolve, TypesWhoseValuesAreNamesAreDoubt) {
+TEST_F(Resolve, TypesWhoseValuesAreNamesMayMeetTempObjects) {
   for (const char* name : {"regclass", "regtype", "regproc"}) {
     const Resolved result = casting({"", name});
-    expect_doubt(result, Reason::NodeType);
-    EXPECT_FALSE(result.user_functions);
+    expect_plain(result);
+    EXPECT_TRUE(result.late_names);
   }
   path_known_ = false;
   catalog_.add(FactKind::Type, "regclass", {"pg_catalog", false, false, true});
-  expect_doubt(casting({"", "regclass"}), Reason::NodeType);
+  expect_plain(casting({"", "regclass"}));
+  EXPECT_TRUE(casting({"", "regclass"}).late_names);
 }
 
 TEST_F(Resolve, WritesAreVerifiedByTheirOwnFact) {
@@ -437,7 +520,7 @@ TEST_F(Resolve, DoubtCountsBeforeTheUnknownAndAllMissingNamesAreListed) {
 
 TEST_F(Resolve, TheFirstDoubtIsTheReason) {
   Statement statement = statement_of(StatementKind::Select);
-  statement.relations = {{"", "pg_class"}, {"", "v"}};
+  statement.relations = {{"pg_catalog", "pg_locks"}, {"", "v"}};
   statement.functions = {{"", "f"}};
   expect_doubt(resolved(statement), Reason::SystemCatalog);
 }

@@ -50,6 +50,12 @@ FakeCatalog database() {
   catalog.add(FactKind::Operator, "===", {"public", false, false, false});
   catalog.add(FactKind::Type, "mood", {"public", true, false, false});
   catalog.add(FactKind::Type, "citext", {"public", false, false, false});
+  catalog.add(FactKind::Relation, "good_v", {"public", true, false, false, true});
+  catalog.add(FactKind::Function, "stable_fn", {"public", true, false, false, true, true});
+  catalog.add(FactKind::Function, "stable_too", {"app", true, false, false, true, true});
+  catalog.add(FactKind::Function, "path_fn", {"public", true, false, false, true, true, "napp\nnother"});
+  catalog.add(FactKind::Operator, "%%%", {"public", true, false, false, true});
+  catalog.add(FactKind::Type, "tidy", {"public", true, false, false, true});
   catalog.close();
   return catalog;
 }
@@ -128,9 +134,15 @@ TEST_F(RouteSql, Effects) {
       {"SELECT set_config(name, '1MB', false) FROM t", false, true, false, false},
       {"DO $$ BEGIN END $$", false, true, false, true},
       {"CALL f()", false, true, false, false},
-      {"CREATE TEMP TABLE x (a int)", true, false, false, true},
-      {"CREATE TABLE pg_temp.x (a int)", true, false, false, true},
-      {"SELECT 1 INTO TEMP x", true, false, false, true},
+      {"CREATE TEMP TABLE x (a int)", true, false, false, false},
+      {"CREATE TEMP TABLE x (a int DEFAULT f())", true, true, false, false},
+      {"CREATE TEMP TABLE x (a citext)", true, true, false, false},
+      {"CREATE TEMP VIEW x AS SELECT * FROM v", true, true, false, false},
+      {"CREATE TEMP VIEW x AS SELECT * FROM good_v", true, false, false, false},
+      {"CREATE TEMP TABLE x () INHERITS (t)", true, false, false, true},
+      {"CREATE TABLE x (a text DEFAULT 'pg_temp')", true, false, false, true},
+      {"CREATE TABLE pg_temp.x (a int)", true, false, false, false},
+      {"SELECT 1 INTO TEMP x", true, false, false, false},
       {"CREATE TABLE x (a int)", false, false, false, true},
       {"CREATE TABLE x AS SELECT * FROM v", false, true, false, true},
       {"CREATE VIEW w AS SELECT * FROM v", false, false, false, true},
@@ -151,6 +163,9 @@ TEST_F(RouteSql, Effects) {
       {"EXPLAIN ANALYZE INSERT INTO triggered VALUES (1)", false, true, false, false},
       {"SELECT 'x'::citext", false, true, false, false},
       {"SELECT 1 === 2", false, true, false, false},
+      {"SELECT stable_fn(a) FROM good_v", false, false, false, false},
+      {"INSERT INTO t SELECT stable_fn(a) FROM good_v", false, false, false, false},
+      {"INSERT INTO good_v VALUES (1)", false, true, false, false},
   };
   catalog_.add_nothing(FactKind::Function, std::string(kEventTriggers));
   for (const EffectRow& row : rows) {
@@ -160,6 +175,57 @@ TEST_F(RouteSql, Effects) {
     EXPECT_EQ(result.opaque_state, row.opaque) << row.sql;
     EXPECT_EQ(!result.unverified.empty(), row.unverified) << row.sql;
     EXPECT_EQ(result.changes_catalog, row.catalog) << row.sql;
+  }
+}
+
+// Which names temporary objects may have afterwards; "-": nothing is told, "?": it is not clear.
+TEST_F(RouteSql, TempNames) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"CREATE TEMP TABLE x (a int)", "x"},
+      {"CREATE TEMPORARY TABLE IF NOT EXISTS x (LIKE t)", "x"},
+      {"CREATE TEMP TABLE x (a int) ON COMMIT DROP", "x"},
+      {"CREATE TABLE pg_temp.x (a int)", "x"},
+      {"CREATE TABLE pg_temp_3.x (a int)", "x"},
+      {"CREATE TEMP TABLE x AS SELECT * FROM t", "x"},
+      {"SELECT * INTO TEMP x FROM t", "x"},
+      {"SELECT * INTO pg_temp.x FROM t", "x"},
+      {"CREATE TEMP VIEW x AS SELECT * FROM t", "x"},
+      {"CREATE TEMP SEQUENCE x", "x"},
+      {"CREATE TEMP TABLE \"X y\" (a serial)", "X y"},
+      {"CREATE TABLE x (a int)", "-"},
+      {"CREATE TABLE x AS SELECT 1", "-"},
+      {"CREATE INDEX ON x (a)", "-"},
+      {"DROP TABLE x", "-"},
+      {"DROP TABLE pg_temp.x", "-"},
+      {"TRUNCATE x", "-"},
+      {"SELECT * FROM pg_temp.x", "-"},
+      {"INSERT INTO pg_temp.x VALUES (1)", "-"},
+      {"SELECT 'pg_temp'", "-"},
+      {"SELECT 1", "-"},
+      {"DISCARD TEMP", "-"},
+      {"CREATE TEMP TABLE x () INHERITS (t)", "?"},
+      {"CREATE TEMP TABLE x PARTITION OF t DEFAULT", "?"},
+      {"CREATE TABLE x (a text DEFAULT 'pg_temp')", "?"},
+      {"CREATE VIEW x AS SELECT * FROM t", "?"},
+      {"CREATE TYPE pg_temp.x AS ENUM ('a')", "?"},
+      {"CREATE FUNCTION pg_temp.x() RETURNS int LANGUAGE sql AS 'SELECT 1'", "?"},
+      {"ALTER TABLE x RENAME TO y", "?"},
+      {"ALTER TABLE x ADD COLUMN b int", "?"},
+      {"CREATE TRIGGER x BEFORE INSERT ON x FOR EACH ROW EXECUTE FUNCTION f()", "?"},
+      {"CREATE SCHEMA s CREATE TEMP TABLE x (a int)", "?"},
+      {"EXPLAIN ANALYZE CREATE TEMP TABLE x AS SELECT 1", "?"},
+      {"SET search_path = pg_temp, public", "?"},
+      {"SELECT set_config('search_path', 'pg_temp', false)", "?"},
+      {"SELECT '", "?"},
+  };
+  for (const auto& [sql, expected] : rows) {
+    route_sql("-", sql);
+    const lb::Effects result = effects(facts_, resolved_);
+    std::string told = result.temp_unclear ? "?" : "-";
+    for (const NamedEffect& named : result.named) {
+      if (named.change == NamedChange::CreateTemp) told = std::string(named.name) + (result.temp_unclear ? "?" : "");
+    }
+    EXPECT_EQ(told, expected) << sql;
   }
 }
 

@@ -41,6 +41,10 @@ inline void apply_session_word(SessionRouting& session, PolicySettings& settings
       {"unusual", [&] { session.unusual_isolation = true; }},
       {"serializable", [&] { session.unusual_isolation = session.serializable_default = true; }},
       {"temp", [&] { session.may_have_temp = true; }},
+      {"tempx", [&] {
+         session.may_have_temp = session.temp_names_known = true;
+         session.temp_names = {"x", "t", "text"};
+       }},
       {"opaque", [&] { session.opaque_state = true; }},
       {"cursor", [&] { session.open_cursor = true; }},
       {"listening", [&] { session.listening = true; }},

@@ -19,6 +19,9 @@ class FakeCatalog : public shmem::CatalogView {
     bool plain = false;
     bool plain_to_write = false;
     bool builtin = false;
+    bool quiet = false;
+    bool late = false;
+    std::string path_doubts = {};
   };
 
   void add(shmem::FactKind kind, const std::string& name, Object object) {
@@ -50,7 +53,8 @@ class FakeCatalog : public shmem::CatalogView {
     if (found == objects_.end()) return {closed_ ? shmem::Known::Yes : shmem::Known::Unknown, {}};
     shmem::CatalogAnswer answer{shmem::Known::Yes, {}};
     for (const Object& object : found->second) {
-      answer.schemas.push_back({object.schema, object.plain, object.plain_to_write, object.builtin});
+      answer.schemas.push_back({object.schema, object.plain, object.plain_to_write, object.builtin, object.quiet,
+                                object.late, object.path_doubts});
     }
     return answer;
   }

@@ -120,6 +120,7 @@ inline std::string describe(const Statement& statement) {
       {statement.modifying_cte, "modifying_cte"},
       {statement.select_into, "into"},
       {statement.creates_temp, "creates_temp"},
+      {statement.temp_use == TempUse::Names, "temp_names"},
       {statement.mentions_temp, "mentions_temp"},
       {statement.now_like, "now_like"},
       {statement.no_transaction_block, "no_block"},

@@ -54,7 +54,8 @@ class Mapping {
 
 // The one fact that may be known of name number N in an epoch: whatever a reader sees must be this.
 std::vector<SchemaFact> expected(const std::string& own_schema, std::uint64_t n) {
-  return {{"public", n % 2 == 0, n % 3 == 0, false}, {own_schema, true, false, n % 5 == 0}};
+  return {{"public", n % 2 == 0, n % 3 == 0, false, n % 7 == 0, n % 11 == 0, n % 2 == 0 ? "a\nb" : ""},
+          {own_schema, true, false, n % 5 == 0, false, true, own_schema}};
 }
 
 std::string schema_of(std::uint64_t epoch, std::uint64_t n) {
@@ -82,7 +83,8 @@ int check_number(const CatalogFacts& facts, std::uint64_t n, std::vector<std::ui
     for (std::size_t i = 0; i < 2; ++i) {
       same = same && answer.schemas[i].schema == right[i].schema && answer.schemas[i].plain == right[i].plain &&
              answer.schemas[i].plain_to_write == right[i].plain_to_write &&
-             answer.schemas[i].builtin == right[i].builtin;
+             answer.schemas[i].builtin == right[i].builtin && answer.schemas[i].quiet == right[i].quiet &&
+             answer.schemas[i].late == right[i].late && answer.schemas[i].path_doubts == right[i].path_doubts;
     }
     if (same) return 1;
   }
