@@ -51,7 +51,7 @@ enum class StatementKind : std::uint8_t {
   Vacuum,     // VACUUM, ANALYZE
   Ddl,        // every CREATE/ALTER/DROP/GRANT/COMMENT/... that is not named here
   OtherWrite, // CLUSTER, REINDEX, CHECKPOINT, ... : primary, nothing else to know
-  PoolShow,   // SHOW POOL_NODES and its kin: answered by pgweir
+  PoolShow,   // SHOW POOL_NODES, SHOW ROUTE, PGPOOL SET and their kin: answered by pgweir
 };
 
 // A possibly qualified name as written, folded as the grammar folds it (unquoted: lower case).
@@ -133,7 +133,9 @@ struct Statement {
   TransactionModes transaction; // Begin, SetTransaction, Commit/Rollback (chain)
   std::string
       identifier; // savepoint, gid, prepared statement, cursor or channel as the grammar folds it;
-                  // setting of SHOW, SET, RESET in lower case; what DISCARD discards
+                  // setting of SHOW, SET, RESET in lower case; what DISCARD discards; "route" and
+                  // "pgpool" of kind PoolShow
+  std::string argument; // PoolShow: what SHOW ROUTE asks about; the words behind PGPOOL
   std::vector<SetChange> sets; // Set, Reset, and literal set_config(…) calls of a Select
 };
 
