@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/process/role_context.h"
+#include "common/shmem/statement_counts.h"
 
 namespace weir::child {
 
@@ -33,7 +34,9 @@ class SharedRows {
   void publish_backend(const Backend& backend);
   void forget_backend(Backend& backend);
 
-  void count_statement(int node, bool select);
+  // A client's statement goes to NODE: the parent is told of the first.
+  void use_node(int node);
+  shmem::NodeCounts& counts(int node);
 
  private:
   process::RoleContext& context_;

@@ -21,6 +21,13 @@ std::string_view status_text(const shmem::Node& node) {
   return node.seen_connected ? "up" : "waiting";
 }
 
+std::string_view role_text(const shmem::NodeView& nodes, int id, bool streaming) {
+  const auto role = nodes.nodes[static_cast<std::size_t>(id)].role;
+  const bool first = nodes.primary >= 0 ? id == nodes.primary : role == shmem::NodeRole::Primary;
+  if (streaming) return first ? "primary" : "standby";
+  return first ? "main" : "replica";
+}
+
 std::string weight_text(double weight, double total) { return fmt::format("{:.6f}", total > 0 ? weight / total : 0.0); }
 
 }  // namespace weir::admin
