@@ -149,7 +149,7 @@ class Health {
     const bool changed = now.up != node.last.up || now.in_recovery != node.last.in_recovery || now.answer != node.last.answer ||
                          now.address.view() != node.last.address.view() || node.last.checks == 0;
     if (changed && (node.last.checks > 0 || !now.up)) {
-      log::print(now.up ? log::Level::Log : log::Level::Warning, {.client = {}, .database = {}, .user = {}, .application = {}, .node = id, .min_level = {}}, "health: node {} is {}{}{}", id,
+      log::print(now.up ? log::Level::Log : log::Level::Warning, {.client = {}, .database = {}, .user = {}, .application = {}, .node = id}, "health: node {} is {}{}{}", id,
                  !now.up ? "not usable" : now.answer == shmem::Answer::Silent ? "in doubt" : "usable", text.empty() ? "" : ": ", text);
     }
     node.last = now;

@@ -88,13 +88,13 @@ std::optional<std::string> take_name(Words& words) {
 Result<PgpoolCommand> parse_one_name(Words& words, PgpoolCommand::Kind kind, std::string_view verb, const char* form) {
   PgpoolCommand command;
   command.kind = kind;
-  const bool all = lower(words.rest()) == "all";
   const std::string_view at = words.rest();
   auto name = take_name(words);
   if (!name) return syntax_error(verb, at, form);
   if (!words.at_end()) return syntax_error(verb, words.rest(), form);
   command.name = std::move(*name);
-  if (all && kind == PgpoolCommand::Kind::Reset) command.kind = PgpoolCommand::Kind::ResetAll;
+  const bool quoted = at.front() == '"';
+  if (kind == PgpoolCommand::Kind::Reset && command.name == "all" && !quoted) command.kind = PgpoolCommand::Kind::ResetAll;
   return command;
 }
 

@@ -21,7 +21,7 @@ struct Context {
   std::string_view user;
   std::string_view application;
   int node = -1;  // backend node id, -1 = none
-  std::optional<Level> min_level;  // instead of the process's, for a session that has set its own
+  std::optional<Level> min_level{};  // instead of the process's, for a session that has set its own
 };
 
 struct Settings {

@@ -38,6 +38,7 @@ TEST(ParsePgpool, what_is_asked_for) {
            Case{"set a = default, b", Kind::Set, "a", "default,b"},
            Case{"reset a", Kind::Reset, "a", ""},
            Case{"reset all", Kind::ResetAll, "all", ""},
+           Case{" RESET ALL ", Kind::ResetAll, "all", ""},
            Case{"reset \"all\"", Kind::Reset, "all", ""},
        }) {
     const auto command = parse_pgpool(c.words);
