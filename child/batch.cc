@@ -18,7 +18,7 @@ void Batch::clear() {
   retried = false;
   pattern = false;
   primary_only = false;
-  forced = {};
+  forced.reset();
   oversize = 0;
 }
 

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "child/prepared.h"
 #include "child/reply_tracker.h"
+#include "lb/target.h"
 
 namespace weir::child {
 
@@ -47,7 +49,7 @@ struct Batch {
   bool retried = false;     // its effects count already
   bool pattern = false;       // the text matches primary_routing_query_pattern_list
   bool primary_only = false;
-  std::string_view forced;  // why it is not sent where its text would be, in words; empty: it is
+  std::optional<lb::Reason> forced;  // why it is not sent where its text would be; none: it is
   std::size_t oversize = 0;  // size of the message that follows in pieces (End::Oversize)
 
   bool has_execute() const;

@@ -14,6 +14,7 @@
 #include "common/base/log.h"
 #include "common/base/sqlstate.h"
 #include "common/config/config.h"
+#include "common/config/log_settings.h"
 #include "common/wire/encode.h"
 #include "common/wire/frame.h"
 #include "common/wire/frontend.h"
@@ -94,8 +95,13 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   }
 }
 
+const config::Config& ClientSession::config() const { return settings_.config() != nullptr ? *settings_.config() : worker_.config(); }
+
+void ClientSession::config_changed() { settings_.rebase(worker_.config()); }
+
 log::Context ClientSession::log_context() const {
   log::Context context;
+  if (settings_.config() != nullptr) context.min_level = config::log_level(*settings_.config());
   context.client = identity_.peer;
   context.database = identity_.database;
   context.user = identity_.user;
@@ -525,13 +531,16 @@ bool ClientSession::collect_oversize(Bytes rest, char tag, std::size_t total) {
   }
   batch_.oversize = total;
   batch_.primary_only = true;
-  batch_.forced = "it is too long to be looked at first";
+  batch_.forced = lb::Reason::TooLong;
   batch_.end = Batch::End::Oversize;
   return true;
 }
 
 FactsPtr ClientSession::facts_of(std::string_view text) {
-  if (routing_.nonstandard_strings || routing_.unsafe_encoding) return worker_.resolver().unclassified();
+  if (routing_.nonstandard_strings || routing_.unsafe_encoding) {
+    const FactsPtr own = worker_.resolver().own_command(text);
+    return own != nullptr ? own : worker_.resolver().unclassified();
+  }
   return worker_.resolver().facts(text);
 }
 

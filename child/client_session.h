@@ -5,7 +5,7 @@
 // The code is in these files: client_session.cc (life, input), session_dispatch.cc (routing and backends),
 // session_effects.cc (what exchanges do to the session), session_prepare.cc (a backend catches up), session_block.cc
 // (transaction blocks held and moved), session_local.cc
-// (SHOW POOL_*), session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
+// and session_command.cc (statements of pgweir's own), session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
 // that are run again elsewhere, servers that are lost).
 #pragma once
 
@@ -22,13 +22,16 @@
 #include "child/backend.h"
 #include "child/backend_cache.h"
 #include "child/batch.h"
+#include "child/console.h"
 #include "child/held_block.h"
 #include "child/login_info.h"
 #include "child/prepared.h"
 #include "child/replay_messages.h"
 #include "child/reply_tracker.h"
 #include "child/resolver.h"
+#include "child/session_settings.h"
 #include "child/session_state.h"
+#include "child/show_route.h"
 #include "common/admin/rowset.h"
 #include "common/base/event.h"
 #include "common/base/log.h"
@@ -84,6 +87,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   std::uint32_t cancel_secret() const { return cancel_secret_; }
   char status() const { return status_; }
   std::int64_t connected_epoch() const { return connected_epoch_; }
+  // The configuration with what the session has set by PGPOOL SET.
+  const config::Config& config() const;
 
   // --- used by ClientLogin
   void write(std::string_view bytes) { stream_.write(bytes); }
@@ -104,15 +109,16 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // GROWN: a node can be used that could not.
   void nodes_changed(bool grown);
   void shut_down();       // FATAL 57P01
+  void config_changed();  // the worker has another configuration
   bool idle_for(Monotonic now, std::chrono::seconds limit) const;
   void client_idle_timeout();
 
  private:
   enum class Dispatch { Sent, Retained, Waiting, Ended };
-  // A portal of SHOW POOL_*: its result formats, and its rows once it was executed.
+  // A portal of a statement of pgweir's own: its result formats, and its answer once it was executed.
   struct LocalPortal {
     std::vector<std::int16_t> formats;
-    std::optional<admin::Rowset> rows;
+    std::optional<LocalAnswer> answer;
     std::size_t next = 0;  // row
   };
 
@@ -169,6 +175,11 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool local_query(std::string& out, const FactsPtr& facts);
   bool local_execute(std::string& out, const FactsPtr& facts, LocalPortal& portal, std::size_t limit);
   std::optional<Error> local_refusal() const;
+  // (session_command.cc)
+  Result<LocalAnswer> run_local(const parser::Statement& statement);
+  Result<std::vector<admin::Column>> describe_local(const parser::Statement& statement) const;
+  RouteAnswer explain_route(std::string_view text);
+  Result<LocalAnswer> run_pgpool(std::string_view words);
   bool all_local() const;
   void resolve_items(Bytes bytes);
   bool block_on_standby() const;
@@ -180,6 +191,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void apply_named(const lb::NamedEffect& named);
   lb::Target route_batch();
   bool opens_portal_in_block() const;
+  lb::Target decided(lb::Target target);
   int choose_node(const lb::Target& target);
   lb::ReaderInputs reader_inputs(lb::Candidates candidates);
   int pick_reader(bool standby_only);
@@ -222,8 +234,11 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool is_stale(const Backend& backend, const BatchItem& item) const;
   void note_sent(const BatchItem& item);
   void note_startup_taken_back();
-  void log_statement(const Backend& backend, Bytes bytes) const;
-  bool is_select() const;
+  void log_statement(const Backend& backend, Bytes bytes);
+  void notify_of_node(const Backend& backend, std::string_view text);
+  void count_batch(const Backend& backend);
+  lb::Reason sent_reason(const Backend& backend) const;
+  std::string why(const Backend& backend) const;
 
   // --- answers (session_relay.cc)
   std::size_t relay(Backend& backend, Bytes bytes);
@@ -333,12 +348,14 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   Error last_fatal_;             // what the server said before it went away
   bool told_fatal_ = false;      // ... and the client was told
   lb::Target last_target_;
+  std::optional<int> dry_run_node_;  // with routing_dry_run: where the last decision would have sent it
   std::vector<std::string> preparing_names_;
   std::map<std::string, LocalPortal> local_portals_;
   bool local_failed_ = false;    // ... and an error among them: skipped up to Sync
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // for deferred work: does the session still exist?
 
   // The session.
+  SessionSettings settings_;
   SessionState state_of_session_;
   StatementNames names_;
   PreparedPtr last_unnamed_;

@@ -9,6 +9,7 @@
 #include "common/config/config.h"
 #include "common/shmem/mapping.h"
 #include "common/wire/encode.h"
+#include "lb/target.h"
 
 namespace weir::child {
 namespace {
@@ -68,6 +69,21 @@ std::vector<admin::ProcessFacts> process_facts(Worker& worker) {
   return processes;
 }
 
+std::vector<shmem::NodeTotals> node_totals(Worker& worker) {
+  std::vector<shmem::NodeTotals> totals;
+  for (int id = 0; id < worker.nodes().count; ++id) totals.push_back(worker.context().mapping->totals(id));
+  return totals;
+}
+
+std::vector<admin::ReasonText> reasons() {
+  std::vector<admin::ReasonText> texts;
+  for (std::size_t i = 0; i < lb::kReasonCount; ++i) {
+    const auto reason = static_cast<lb::Reason>(i);
+    texts.push_back({lb::reason_name(reason), lb::reason_text(reason)});
+  }
+  return texts;
+}
+
 tl::unexpected<Error> not_yet(std::string_view name) {
   return fail(make_error(sqlstate::kFeatureNotSupported, "SHOW " + std::string(name) + " is not available yet"));
 }
@@ -92,10 +108,13 @@ std::string binary(std::string_view text, std::uint32_t type) {
 Result<admin::Rowset> run_show(Worker& worker, std::string_view name, int load_balance_node) {
   const auto command = admin::show_command(name);
   if (!command) return not_yet(name);
+  const bool streaming = worker.config().backend_clustering_mode == "streaming_replication";
   switch (*command) {
     case admin::ShowCommand::Nodes:
-      return admin::show_nodes(worker.nodes(), node_facts(worker), load_balance_node, worker.config().backend_clustering_mode == "streaming_replication",
+      return admin::show_nodes(worker.nodes(), node_facts(worker), load_balance_node, streaming,
                                worker.policy().delay_limit().by_time() ? admin::DelayUnit::Time : admin::DelayUnit::Bytes);
+    case admin::ShowCommand::BackendStats: return admin::show_backend_stats(worker.nodes(), node_totals(worker), streaming);
+    case admin::ShowCommand::RouteStats: return admin::show_route_stats(worker.nodes(), node_totals(worker), reasons(), streaming);
     case admin::ShowCommand::Processes: return admin::show_processes(process_facts(worker));
     case admin::ShowCommand::Pools: return admin::show_pools(process_facts(worker));
     case admin::ShowCommand::Status: return admin::show_status(worker.config(), worker.nodes(), delays(worker));

@@ -7,11 +7,19 @@
 #include <vector>
 
 #include "common/admin/rowset.h"
+#include "common/base/error.h"
 #include "common/base/result.h"
 
 namespace weir::child {
 
 class Worker;
+
+// The answer to a statement of pgweir's own: rows, or with a TAG none but that.
+struct LocalAnswer {
+  admin::Rowset rows;
+  std::string tag;
+  std::vector<Error> notices;
+};
 
 // The answer to SHOW NAME for a session whose reads go to LOAD_BALANCE_NODE (-1: none drawn yet).
 Result<admin::Rowset> run_show(Worker& worker, std::string_view name, int load_balance_node);

@@ -6,6 +6,7 @@
 #include "child/worker.h"
 #include "common/config/config.h"
 #include "common/shmem/mapping.h"
+#include "parser/own_command.h"
 
 namespace weir::child {
 namespace {
@@ -43,6 +44,15 @@ Resolver::Resolver(Worker& worker) : worker_(worker) {
 Resolver::~Resolver() = default;
 
 FactsPtr Resolver::facts(std::string_view text) { return cache_.get(text); }
+
+FactsPtr Resolver::own_command(std::string_view text) {
+  auto own = parser::read_own_command(text, true);
+  if (!own) return nullptr;
+  auto entry = std::make_shared<parser::Entry>();
+  entry->facts.exact_text_only = true;
+  entry->facts.statements.push_back(std::move(*own));
+  return entry;
+}
 
 FactsPtr Resolver::long_facts(parser::StatementFacts facts) {
   const parser::Statement& statement = facts.statements.front();

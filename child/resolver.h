@@ -45,10 +45,14 @@ class Resolver {
   FactsPtr facts(std::string_view text);
   // The facts of a text that may not be looked at (too large, unsafe encoding).
   const FactsPtr& unclassified() const { return unclassified_; }
+  // Those of a statement of pgweir's own that means the same however the session has its texts read; null: it is none.
+  static FactsPtr own_command(std::string_view text);
   // An entry with these FACTS of a text that was too long to be kept; shared if they are names only.
   FactsPtr long_facts(parser::StatementFacts facts);
   ContextId context(NameContext context);
   const NameContext& context_of(ContextId id) const { return contexts_[id]; }
+  // As lb::resolve() takes it; lives until the next call of context().
+  lb::ResolveInput input(ContextId context) const;
   // To be called before the texts of a batch are resolved: drops what a change of the catalogue has made doubtful.
   void refresh();
   // Lives until the next call of forget() or refresh(); unknown names are asked for, old answers asked again.
@@ -72,7 +76,6 @@ class Resolver {
       return std::hash<const void*>()(key.facts) * 31 + key.context;
     }
   };
-  lb::ResolveInput input(ContextId context) const;
   void fill(Resolution& resolution, ContextId context);
   bool expired(const Resolution& resolution) const;
 

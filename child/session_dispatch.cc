@@ -29,6 +29,8 @@ bool is_local(const FactsPtr& facts) {
          facts->facts.statements.front().kind == StatementKind::PoolShow;
 }
 
+bool spreads(const lb::Target& target) { return target.scope == lb::Scope::AnyReadable || target.scope == lb::Scope::Node; }
+
 }  // namespace
 
 // Fills in what each message of the batch means now: statements by name, portals, facts.
@@ -131,7 +133,7 @@ lb::Target ClientSession::route_batch() {
   }
   if (batch_.end != Batch::End::Complete && (batch_.has_execute() || batch_.end != Batch::End::Flush)) {
     batch_.primary_only = true;
-    if (batch_.forced.empty()) batch_.forced = "the batch has no end yet";
+    if (!batch_.forced) batch_.forced = lb::Reason::Unfinished;
   }
   routing_.transaction_status = status_;
   if (!unverified_.empty() || !unverified_now_.empty() || routing_.unverified_effects || !routing_.unverified_writes.empty()) verify_writes();
@@ -139,20 +141,32 @@ lb::Target ClientSession::route_batch() {
     // A portal is bound to its node like a cursor, and what follows in the block may need the primary.
     if (status_ == 'I') {
       batch_.primary_only = true;
-      batch_.forced = lb::reason_text(lb::Reason::OpenCursor);
+      batch_.forced = lb::Reason::OpenCursor;
     } else if (block_on_standby() && status_ == 'T') {
       lb::Target target;
       target.scope = lb::Scope::Primary;
       target.reason = lb::Reason::BlockMoves;
       target.cause = lb::Reason::OpenCursor;
-      return target;
+      return decided(target);
     }
   }
-  if (known && !route_items_.empty()) return lb::route(route_items_, routing_, worker_.policy());
+  if (known && !route_items_.empty()) return decided(lb::route(route_items_, routing_, worker_.policy()));
   // Only Sync, Close or unknown names: wherever the session is.
   lb::Target target;
-  target.reason = lb::Reason::Utility;
+  target.reason = target.cause = batch_.kind == Batch::Kind::Function ? lb::Reason::FunctionCall : lb::Reason::NothingKnown;
   target.scope = block_node_ >= 0 || (known && active_ != nullptr) ? lb::Scope::SameNode : lb::Scope::Primary;
+  return decided(target);
+}
+
+// With routing_dry_run what may go elsewhere goes to the primary, and where it would have gone is remembered.
+lb::Target ClientSession::decided(lb::Target target) {
+  dry_run_node_.reset();
+  if (!config().routing_dry_run) return target;
+  dry_run_node_ = choose_node(target);
+  if (spreads(target)) {
+    target.scope = lb::Scope::Primary;
+    batch_.forced = lb::Reason::DryRun;
+  }
   return target;
 }
 
@@ -186,9 +200,9 @@ lb::ReaderInputs ClientSession::reader_inputs(lb::Candidates candidates) {
 int ClientSession::pick_reader(bool standby_only) {
   const lb::Policy& policy = worker_.policy();
   if (!redirect_) redirect_ = policy.redirect(identity_.application_name, identity_.database, identity_.user);
-  if (redirect_unit_ < 0 || policy.per_statement()) redirect_unit_ = worker_.random().unit();
+  if (redirect_unit_ < 0 || config().statement_level_load_balance) redirect_unit_ = worker_.random().unit();
   lb::ReaderInputs inputs = reader_inputs(standby_only ? lb::Candidates::Standbys : lb::Candidates::Readable);
-  inputs.kept = policy.per_statement() ? -1 : reader_node_;
+  inputs.kept = config().statement_level_load_balance ? -1 : reader_node_;
   inputs.redirect = *redirect_;
   inputs.loads = worker_.loads();
   inputs.redirect_unit = redirect_unit_;
@@ -240,10 +254,12 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     const bool follows = !startup_in_doubt_ && active_ != nullptr && active_->node() == worker_.nodes().primary && !block_on_standby() && !needs_own_round();
     if (!follows) return await_replies();
     batch_.node = active_->node();
+    if (spreads(target)) batch_.forced = lb::Reason::FollowsExchange;
   } else if (tracker_.unsynced() && active_ != nullptr) {
     const int wanted = choose_node(target);
     if (wanted != active_->node() && active_->node() != worker_.nodes().primary) return leave_unsynced();
     batch_.node = active_->node();
+    if (wanted != batch_.node) batch_.forced = lb::Reason::FollowsExchange;
   } else if (batch_.node < 0 || (excluded_.any() && excluded_.test(static_cast<std::size_t>(batch_.node)))) {
     batch_.node = choose_node(target);
   }

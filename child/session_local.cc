@@ -27,7 +27,7 @@ std::vector<std::int16_t> result_formats(Bytes body) {
   return reader.ok() ? formats : std::vector<std::int16_t>{};
 }
 
-const std::string& show_name(const FactsPtr& facts) { return facts->facts.statements.front().identifier; }
+const parser::Statement& statement_of(const FactsPtr& facts) { return facts->facts.statements.front(); }
 
 }  // namespace
 
@@ -53,7 +53,7 @@ bool ClientSession::local_query(std::string& out, const FactsPtr& facts) {
   LocalPortal portal;
   std::string rows;
   const bool good = local_execute(rows, facts, portal, 0);
-  if (good) encode_columns(out, portal.rows->columns, {});
+  if (good && portal.answer->tag.empty()) encode_columns(out, portal.answer->rows.columns, {});
   out += rows;
   return good;
 }
@@ -64,17 +64,23 @@ bool ClientSession::local_execute(std::string& out, const FactsPtr& facts, Local
     wire::encode_error(out, *refusal);
     return false;
   }
-  if (!portal.rows) {
-    Result<admin::Rowset> rows = run_show(worker_, show_name(facts), reader_node_);
-    if (!rows) {
-      wire::encode_error(out, rows.error());
+  if (!portal.answer) {
+    Result<LocalAnswer> answer = run_local(statement_of(facts));
+    if (!answer) {
+      wire::encode_error(out, answer.error());
       return false;
     }
-    portal.rows = std::move(*rows);
+    portal.answer = std::move(*answer);
+    for (const Error& notice : portal.answer->notices) wire::encode_notice(out, notice);
   }
-  const std::size_t left = portal.rows->rows.size() - portal.next;
+  if (!portal.answer->tag.empty()) {
+    wire::encode_command_complete(out, portal.answer->tag);
+    return true;
+  }
+  const admin::Rowset& rows = portal.answer->rows;
+  const std::size_t left = rows.rows.size() - portal.next;
   const std::size_t count = limit == 0 ? left : std::min(limit, left);
-  encode_rows(out, *portal.rows, portal.next, count, portal.formats);
+  encode_rows(out, rows, portal.next, count, portal.formats);
   portal.next += count;
   // As a server does: a portal whose limit is reached is suspended, even if no row is left.
   if (limit != 0 && count == limit) {
@@ -108,13 +114,17 @@ void ClientSession::answer_local_extended(Bytes bytes, std::string& out) {
         break;
       case Sent::DescribeStatement:
       case Sent::DescribePortal: {
-        const auto columns = describe_show(show_name(facts));
+        const auto columns = describe_local(statement_of(facts));
         if (!columns) {
           wire::encode_error(out, columns.error());
           good = false;
           break;
         }
         if (item.what == Sent::DescribeStatement) wire::encode_parameter_description(out, {});
+        if (columns->empty()) {
+          wire::encode_no_data(out);
+          break;
+        }
         encode_columns(out, *columns, item.what == Sent::DescribePortal ? local_portals_[std::string(item.name)].formats : std::vector<std::int16_t>{});
         break;
       }

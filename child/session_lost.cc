@@ -27,7 +27,7 @@ void ClientSession::retry_elsewhere(Backend& backend) {
   excluded_.set(static_cast<std::size_t>(backend.node()));
   batch_.retained = false;
   batch_.retried = true;
-  batch_.forced = "another node could not answer it";
+  batch_.forced = lb::Reason::RunAgain;
   if (block_on_standby()) hold_block_again();
   batch_.node = retry_on_primary_ ? worker_.nodes().primary : -1;
   if (retry_on_primary_) batch_.primary_only = true;

@@ -34,6 +34,11 @@ const parser::Statement& discard_all() {
   return statement;
 }
 
+shmem::ErrorClass error_class(std::string_view severity) {
+  if (severity == "PANIC") return shmem::ErrorClass::Panic;
+  return severity == "FATAL" ? shmem::ErrorClass::Fatal : shmem::ErrorClass::Error;
+}
+
 struct Uncork {
   Stream& stream;
   ~Uncork() { stream.uncork(); }
@@ -196,6 +201,7 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
   const std::string_view sqlstate = fields ? fields->sqlstate : std::string_view();
   const bool fatal = fields && (fields->severity == "FATAL" || fields->severity == "PANIC");
   failed_ = true;
+  worker_.rows().counts(backend.node()).count(error_class(fields ? fields->severity : std::string_view()));
   if (discarding_) return false;
   const bool primary = backend.node() == worker_.nodes().primary;
   if (batch_.retained && !begun_ && may_retry(sqlstate, fatal, status_ == 'I' || block_can_move(), retries_)) {

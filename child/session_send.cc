@@ -7,10 +7,27 @@
 #include "child/shared_rows.h"
 #include "child/worker.h"
 #include "common/base/log.h"
+#include "common/base/sqlstate.h"
 #include "common/config/config.h"
 #include "common/wire/encode.h"
 
 namespace weir::child {
+namespace {
+
+static_assert(lb::kReasonCount <= shmem::kMaxReasons);
+
+shmem::StatementClass class_of(parser::StatementKind kind) {
+  switch (kind) {
+    case parser::StatementKind::Select: return shmem::StatementClass::Select;
+    case parser::StatementKind::Insert: return shmem::StatementClass::Insert;
+    case parser::StatementKind::Update: return shmem::StatementClass::Update;
+    case parser::StatementKind::Delete: return shmem::StatementClass::Delete;
+    case parser::StatementKind::Ddl: return shmem::StatementClass::Ddl;
+    default: return shmem::StatementClass::Other;
+  }
+}
+
+}  // namespace
 
 // Statements that the batch uses and that this backend does not have are prepared there first, in the same write: if one
 // fails the server skips the rest up to the client's Sync, and its error is the client's.
@@ -114,10 +131,11 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   const bool by_name = batch_.kind == Batch::Kind::Extended;
   const std::string injected = by_name && !tracker_.skipping() ? injected_parses(backend) : std::string();
   note_startup_taken_back();
+  if (!tracker_.skipping()) count_batch(backend);
   for (const BatchItem& item : batch_.items) note_sent(item);
   if (batch_.kind == Batch::Kind::Simple) backend.prepared.erase(std::string());
-  if (worker_.config().log_statement || worker_.config().log_per_node_statement) log_statement(backend, bytes);
-  worker_.rows().count_statement(backend.node(), is_select());
+  const config::Config& settings = config();
+  if (settings.log_statement || settings.log_per_node_statement || settings.notice_per_node_statement) log_statement(backend, bytes);
   if (injected.empty()) {
     if (!bytes.empty()) backend.send(bytes);
   } else {
@@ -138,24 +156,69 @@ void ClientSession::note_startup_taken_back() {
   }
 }
 
-bool ClientSession::is_select() const {
-  for (const Resolution* resolution : resolutions_) {
-    for (const parser::Statement& statement : resolution->facts->facts.statements) {
-      if (statement.kind == parser::StatementKind::Select) return true;
+// Each statement that the batch executes, and the decision that sent it there.
+void ClientSession::count_batch(const Backend& backend) {
+  SharedRows& rows = worker_.rows();
+  rows.use_node(backend.node());
+  shmem::NodeCounts& counts = rows.counts(backend.node());
+  for (const BatchItem& item : batch_.items) {
+    if (item.what == Sent::FunctionCall) counts.count(shmem::StatementClass::Other);
+    if (item.what != Sent::Query && item.what != Sent::Execute) continue;
+    const parser::Entry* facts = item.what == Sent::Query ? item.facts.get() : item.statement != nullptr ? item.statement->facts.get() : nullptr;
+    if (facts == nullptr) {
+      counts.count(shmem::StatementClass::Other);
+      continue;
+    }
+    for (const parser::Statement& statement : facts->facts.statements) {
+      if (statement.kind != parser::StatementKind::Empty) counts.count(class_of(statement.kind));
     }
   }
-  return false;
+  counts.count_decision(static_cast<std::size_t>(sent_reason(backend)));
+  if (!dry_run_node_) return;
+  const int node = *dry_run_node_ >= 0 ? *dry_run_node_ : backend.node();
+  rows.counts(node).count_dry_run(static_cast<std::size_t>(last_target_.reason));
 }
 
-void ClientSession::log_statement(const Backend& backend, Bytes bytes) const {
+// Why the batch goes where it goes, which may be for another reason than its text's.
+lb::Reason ClientSession::sent_reason(const Backend& backend) const {
+  if (batch_.forced) return *batch_.forced;
+  if (last_target_.scope != lb::Scope::AnyReadable || backend.node() != worker_.nodes().primary) return last_target_.reason;
+  const bool drawn = !last_target_.prefer_standby && worker_.nodes().nodes[static_cast<std::size_t>(backend.node())].weight > 0;
+  return drawn ? last_target_.reason : lb::Reason::NoReader;
+}
+
+std::string ClientSession::why(const Backend& backend) const {
+  const lb::Reason reason = sent_reason(backend);
+  std::string text = lb::reason_name(reason);
+  if (reason == last_target_.reason && last_target_.cause != reason) text += fmt::format(" by {}", lb::reason_name(last_target_.cause));
+  text += fmt::format(": {}", lb::reason_text(reason));
+  if (dry_run_node_) text += fmt::format("; decided: node {} by {}", *dry_run_node_, lb::reason_name(last_target_.reason));
+  return text;
+}
+
+// Not into the middle of a message that is on its way to the client.
+void ClientSession::notify_of_node(const Backend& backend, std::string_view text) {
+  const std::string& least = config().client_min_messages;
+  const bool wanted = least != "warning" && least != "error" && least != "fatal" && least != "panic";
+  if (!wanted || server_left_ > 0) return;
+  Error notice = make_error(sqlstate::kSuccessfulCompletion, fmt::format("DB node id: {} statement: {}", backend.node(), text));
+  notice.severity = Severity::Notice;
+  std::string out;
+  wire::encode_notice(out, notice);
+  stream_.write(out);
+}
+
+void ClientSession::log_statement(const Backend& backend, Bytes bytes) {
+  const config::Config& settings = config();
   log::Context context = log_context();
   context.node = backend.node();
   const auto print = [&](std::string_view what, std::string_view text) {
-    if (worker_.config().log_statement) log::print(log::Level::Log, log_context(), "statement: {}{}", what, text);
-    if (worker_.config().log_per_node_statement) {
+    if (settings.log_statement) log::print(log::Level::Log, log_context(), "statement: {}{}", what, text);
+    if (settings.log_per_node_statement) {
       log::print(log::Level::Log, context, "DB node id: {} backend pid: {} statement: {}{} ({})", backend.node(), backend.pid,
-                 what, text, batch_.forced.empty() ? std::string_view(lb::reason_text(last_target_.reason)) : batch_.forced);
+                 what, text, why(backend));
     }
+    if (settings.notice_per_node_statement) notify_of_node(backend, fmt::format("{}{}", what, text));
   };
   for (const BatchItem& item : batch_.items) {
     switch (item.what) {

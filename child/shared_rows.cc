@@ -146,9 +146,10 @@ void SharedRows::forget_backend(Backend& backend) {
   backend.row = -1;
 }
 
-void SharedRows::count_statement(int node, bool select) {
+shmem::NodeCounts& SharedRows::counts(int node) { return context_.mapping->counts(context_.slot, node); }
+
+void SharedRows::use_node(int node) {
   const auto index = static_cast<std::size_t>(node);
-  if (select) context_.mapping->child_row(context_.slot).count_select(index);
   if (!node_seen_.at(index)) {
     node_seen_.at(index) = true;
     if (context_.mapping->requests(context_.slot).push({shmem::Request::Kind::NodeSeen, node})) {

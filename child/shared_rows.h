@@ -7,6 +7,7 @@
 
 #include "common/process/role_context.h"
 #include "lb/choose.h"
+#include "common/shmem/statement_counts.h"
 
 namespace weir::child {
 
@@ -34,11 +35,13 @@ class SharedRows {
   void publish_backend(Backend& backend);
   void forget_backend(Backend& backend);
 
-  void count_statement(int node, bool select);
   // A read on NODE had its first answer after SAMPLE microseconds.
   void note_latency(int node, std::int64_t sample);
   // Of all children: connections, and the mean latency of those that have measured one.
   void read_loads(int nodes, lb::NodeLoads& loads) const;
+  // A client's statement goes to NODE: the parent is told of the first.
+  void use_node(int node);
+  shmem::NodeCounts& counts(int node);
 
  private:
   void count_connection(Backend& backend, bool in_use);

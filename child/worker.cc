@@ -119,6 +119,9 @@ void Worker::reload() {
   }
   config_ = std::make_shared<const config::Config>(config::keep_startup_parameters(*config_, *outcome.config));
   apply_config();
+  for (auto& session : sessions_) {
+    if (session != nullptr) session->config_changed();
+  }
   refresh_nodes();
 }
 
@@ -330,10 +333,10 @@ void Worker::tick() {
   backends_->sweep(now);
   catalog_lookup_->sweep(now);
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
-  if (config_->client_idle_limit > 0) {
-    for (auto& session : sessions_) {
-      if (session != nullptr && session->idle_for(now, std::chrono::seconds(config_->client_idle_limit))) session->client_idle_timeout();
-    }
+  for (auto& session : sessions_) {
+    if (session == nullptr) continue;
+    const auto limit = session->config().client_idle_limit;
+    if (limit > 0 && session->idle_for(now, std::chrono::seconds(limit))) session->client_idle_timeout();
   }
   if (draining_) return maybe_exit();
   // Both drain this child and never cut a client; the parent puts another in its place.

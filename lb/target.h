@@ -1,6 +1,7 @@
 // Where an exchange goes, with a named reason that every log line, SHOW and test speaks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "common/base/enum_text.h"
@@ -18,6 +19,11 @@ enum class Reason : std::uint8_t {
 #include "lb/reasons.def"
 #undef REASON
 };
+inline constexpr std::size_t kReasonCount = 0
+#define REASON(name, text) +1
+#include "lb/reasons.def"
+#undef REASON
+    ;
 const char* reason_text(Reason reason);
 const char* reason_name(Reason reason);
 

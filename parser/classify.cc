@@ -1,11 +1,13 @@
 #include "parser/classify.h"
 
 #include <string>
+#include <utility>
 
 #include "parser/big_stack.h"
 #include "parser/fact_walker.h"
 #include "parser/hints.h"
 #include "parser/nesting.h"
+#include "parser/own_command.h"
 #include "parser/pg_tree.h"
 
 namespace weir::parser {
@@ -31,8 +33,14 @@ std::string_view slice(std::string_view text, int location, int length) {
 
 void parse(std::string_view text, StatementFacts& facts) {
   const PgTree tree{std::string(text)};
-  if (tree.get() == nullptr)
-    return unknown(facts); // whatever its literals are
+  if (tree.get() == nullptr) {
+    facts.exact_text_only = begins_own_command(text);
+    auto own = read_own_command(text);
+    if (!own)
+      return unknown(facts); // whatever its literals are, but for those
+    facts.statements.assign(1, std::move(*own));
+    return;
+  }
   for (std::size_t i = 0; i < tree.get()->n_stmts; ++i) {
     const PgQuery__RawStmt* raw = tree.get()->stmts[i];
     if (raw == nullptr || raw->stmt == nullptr)

@@ -52,7 +52,7 @@ enum class StatementKind : std::uint8_t {
   Vacuum,     // VACUUM, ANALYZE
   Ddl,        // every CREATE/ALTER/DROP/GRANT/COMMENT/... that is not named here
   OtherWrite, // CLUSTER, REINDEX, CHECKPOINT, ... : primary, nothing else to know
-  PoolShow,   // SHOW POOL_NODES and its kin: answered by pgweir
+  PoolShow,   // SHOW POOL_NODES, SHOW ROUTE, PGPOOL SET and their kin: answered by pgweir
 };
 
 // A possibly qualified name as written, folded as the grammar folds it (unquoted: lower case).
@@ -145,7 +145,8 @@ struct Statement {
   std::string
       identifier; // savepoint, gid, prepared statement, cursor or channel as the grammar folds it;
                   // setting of SHOW, SET, RESET in lower case; what DISCARD discards; "start
-                  // transaction" of a Begin that was written so
+                  // transaction" of a Begin that was written so; "route" and "pgpool" of kind PoolShow
+  std::string argument; // PoolShow: what SHOW ROUTE asks about; the words behind PGPOOL
   std::vector<SetChange> sets; // Set, Reset, and literal set_config(…) calls of a Select
   bool operator==(const Statement&) const = default;
 };

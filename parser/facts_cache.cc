@@ -37,7 +37,8 @@ std::size_t bytes_of(const Entry& entry) {
   for (const Statement& statement : entry.facts.statements) {
     bytes += bytes_of(statement.relations) + bytes_of(statement.written_relations) +
              bytes_of(statement.functions) + bytes_of(statement.operators) +
-             bytes_of(statement.types) + statement.identifier.capacity();
+             bytes_of(statement.types) + statement.identifier.capacity() +
+             statement.argument.capacity();
     for (const SetChange& change : statement.sets) {
       bytes += sizeof(SetChange) + change.parameter.capacity() + change.replay.capacity() +
                change.literal.capacity();

@@ -131,9 +131,9 @@ bool has_date_word(std::string_view literal, std::size_t doubled) {
 }
 
 bool is_pool_show(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kNames = {
-      "pool_nodes", "pool_processes",          "pool_pools",        "pool_status", "pool_version",
-      "pool_cache", "pool_health_check_stats", "pool_backend_stats"};
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "pool_nodes", "pool_processes",          "pool_pools",         "pool_status",     "pool_version",
+      "pool_cache", "pool_health_check_stats", "pool_backend_stats", "pool_route_stats"};
   return in(kNames, name);
 }
 

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kInt4 = 23;
 inline constexpr std::uint32_t kInt8 = 20;
 
 struct Column {
-  std::string_view name;  // of static storage
+  std::string name;
   std::uint32_t type = kText;
 };
 

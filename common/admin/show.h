@@ -5,6 +5,7 @@
 
 #include "common/admin/command.h"
 #include "common/admin/rowset.h"
+#include "common/admin/show_backend_stats.h"
 #include "common/admin/show_nodes.h"
 #include "common/admin/show_pools.h"
 #include "common/admin/show_processes.h"

@@ -8,14 +8,6 @@
 namespace weir::admin {
 namespace {
 
-// With a primary known, that one alone: a second writable server shows itself in pg_role. Without, the last known role.
-std::string_view role_text(const shmem::NodeView& nodes, int id, bool streaming) {
-  const auto role = nodes.nodes[static_cast<std::size_t>(id)].role;
-  const bool first = nodes.primary >= 0 ? id == nodes.primary : role == shmem::NodeRole::Primary;
-  if (streaming) return first ? "primary" : "standby";
-  return first ? "main" : "replica";
-}
-
 // Whether its last answer came from a server that is there for clients.
 bool answers(shmem::Answer answer) {
   switch (answer) {

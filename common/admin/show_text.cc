@@ -28,6 +28,13 @@ std::string delay_text(const shmem::ReplicationDelay& delay, DelayUnit unit) {
   return fmt::format("{}.{:06} {}", value / 1'000'000, value % 1'000'000, value >= 2'000'000 ? "seconds" : "second");
 }
 
+std::string_view role_text(const shmem::NodeView& nodes, int id, bool streaming) {
+  const auto role = nodes.nodes[static_cast<std::size_t>(id)].role;
+  const bool first = nodes.primary >= 0 ? id == nodes.primary : role == shmem::NodeRole::Primary;
+  if (streaming) return first ? "primary" : "standby";
+  return first ? "main" : "replica";
+}
+
 std::string weight_text(double weight, double total) { return fmt::format("{:.6f}", total > 0 ? weight / total : 0.0); }
 
 }  // namespace weir::admin

@@ -16,6 +16,10 @@ std::string time_text(std::int64_t epoch_seconds);
 // up (a client was served there), waiting (it could be), down (it failed, or an operator took it out), unused.
 std::string_view status_text(const shmem::Node& node);
 
+// primary or standby with STREAMING, else main or replica. With a primary known, that one alone is it: a second writable
+// server shows itself in pg_role. Without, the last known role counts.
+std::string_view role_text(const shmem::NodeView& nodes, int id, bool streaming);
+
 // The configured weight as a fraction of the sum: "0.333333"; "0.000000" if nothing has weight.
 std::string weight_text(double weight, double total);
 

@@ -4,6 +4,7 @@ namespace weir {
 
 std::string_view severity_text(Severity severity) {
   switch (severity) {
+    case Severity::Notice: return "NOTICE";
     case Severity::Warning: return "WARNING";
     case Severity::Error: return "ERROR";
     case Severity::Fatal: return "FATAL";

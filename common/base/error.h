@@ -8,9 +8,9 @@
 
 namespace weir {
 
-enum class Severity { Warning, Error, Fatal, Panic };
+enum class Severity { Notice, Warning, Error, Fatal, Panic };
 
-// "WARNING", "ERROR", "FATAL", "PANIC": the untranslated words of field 'V' in an ErrorResponse.
+// "NOTICE", "WARNING", "ERROR", "FATAL", "PANIC": the untranslated words of field 'V' in an ErrorResponse.
 std::string_view severity_text(Severity severity);
 
 struct Error {

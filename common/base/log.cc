@@ -76,9 +76,9 @@ void configure(const Settings& settings) {
 
 void set_process_name(std::string name) { state().process_name = std::move(name); }
 
-bool enabled(Level level) {
+bool enabled(Level level, const Context& context) {
   // As PostgreSQL: LOG ranks between ERROR and FATAL, so it is shown at every setting up to log.
-  return level >= state().settings.min_level;
+  return level >= context.min_level.value_or(state().settings.min_level);
 }
 
 std::string format_line(const Settings& settings, Level level, const Context& context, std::string_view message) {

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@ struct Context {
   std::string_view user;
   std::string_view application;
   int node = -1;  // backend node id, -1 = none
+  std::optional<Level> min_level{};  // instead of the process's, for a session that has set its own
 };
 
 struct Settings {
@@ -34,12 +36,12 @@ struct Settings {
 void configure(const Settings& settings);
 // Name of this process for %P ("main", "child", "health"), kept until changed.
 void set_process_name(std::string name);
-bool enabled(Level level);
+bool enabled(Level level, const Context& context = {});
 void write(Level level, const Context& context, std::string_view message);
 
 template <typename... Args>
 void print(Level level, const Context& context, fmt::format_string<Args...> format, Args&&... args) {
-  if (enabled(level)) write(level, context, fmt::format(format, std::forward<Args>(args)...));
+  if (enabled(level, context)) write(level, context, fmt::format(format, std::forward<Args>(args)...));
 }
 template <typename... Args>
 void info(fmt::format_string<Args...> format, Args&&... args) {

@@ -5,6 +5,8 @@
 
 namespace weir::sqlstate {
 
+inline constexpr std::string_view kSuccessfulCompletion = "00000";
+inline constexpr std::string_view kWarning = "01000";
 inline constexpr std::string_view kFeatureNotSupported = "0A000";
 inline constexpr std::string_view kConnectionException = "08000";
 inline constexpr std::string_view kConnectionFailure = "08006";
@@ -28,6 +30,7 @@ inline constexpr std::string_view kDuplicatePreparedStatement = "42P05";
 inline constexpr std::string_view kOutOfMemory = "53200";
 inline constexpr std::string_view kTooManyConnections = "53300";
 inline constexpr std::string_view kProgramLimitExceeded = "54000";
+inline constexpr std::string_view kCantChangeRuntimeParam = "55P02";
 inline constexpr std::string_view kOperatorIntervention = "57000";
 inline constexpr std::string_view kQueryCanceled = "57014";
 inline constexpr std::string_view kAdminShutdown = "57P01";

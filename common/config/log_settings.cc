@@ -19,10 +19,14 @@ constexpr std::pair<std::string_view, int> kFacilities[] = {
 
 }  // namespace
 
+log::Level log_level(const Config& config) {
+  const auto* level = std::find(std::begin(kLevels), std::end(kLevels), config.log_min_messages);
+  return level != std::end(kLevels) ? static_cast<log::Level>(level - std::begin(kLevels)) : log::Settings().min_level;
+}
+
 log::Settings log_settings(const Config& config) {
   log::Settings settings;
-  const auto* level = std::find(std::begin(kLevels), std::end(kLevels), config.log_min_messages);
-  if (level != std::end(kLevels)) settings.min_level = static_cast<log::Level>(level - std::begin(kLevels));
+  settings.min_level = log_level(config);
   const auto has = [&](std::string_view name) {
     return std::find(config.log_destination.begin(), config.log_destination.end(), name) !=
            config.log_destination.end();

@@ -7,5 +7,7 @@
 namespace weir::config {
 
 log::Settings log_settings(const Config& config);
+// log_min_messages as a level.
+log::Level log_level(const Config& config);
 
 }  // namespace weir::config

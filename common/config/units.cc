@@ -80,6 +80,22 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::string_vie
   return static_cast<std::int64_t>(std::llround(value));
 }
 
+std::string in_largest_unit(std::int64_t value, std::string_view unit) {
+  std::string best = std::to_string(value);
+  if (value <= 0) return best;
+  const auto search = [&](const auto& units) {
+    const Unit* from = find_unit(units, unit);
+    if (from == nullptr || value > INT64_MAX / from->in_least) return;
+    for (const Unit& to : units) {
+      if (to.in_least < from->in_least || value * from->in_least % to.in_least != 0) continue;
+      best = std::to_string(value * from->in_least / to.in_least) + std::string(to.name);
+    }
+  };
+  search(kTimes);
+  search(kSizes);
+  return best;
+}
+
 std::optional<double> parse_real(std::string_view text) {
   text = trim(text);
   double value = 0;

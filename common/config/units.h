@@ -17,6 +17,9 @@ std::optional<bool> parse_bool(std::string_view text);
 std::optional<std::int64_t> parse_integer(std::string_view text, std::string_view base);
 std::optional<double> parse_real(std::string_view text);
 std::optional<std::int64_t> parse_octal(std::string_view text);
+// VALUE of UNIT in the largest unit of its family in which it is a whole number: 300 "s" is "5min". 0 and negative ones,
+// which mean something else, and values without a unit stay bare.
+std::string in_largest_unit(std::int64_t value, std::string_view unit);
 // Items between SEPARATORs, blanks around them taken off, empty ones left out; a backslash keeps the next character.
 std::vector<std::string> split_list(std::string_view text, char separator);
 

@@ -2,7 +2,6 @@
 // the writer: it empties the row of a dead one and says which process is starting in it.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -24,20 +23,12 @@ struct ChildRow {
   std::atomic<std::uint32_t> session_slots{0};  // rows ever used: those beyond were never touched
   std::atomic<std::uint32_t> backend_slots{0};
   std::atomic<std::uint32_t> restarts{0};     // children that ended in this slot; the parent counts
-  std::array<std::atomic<std::uint64_t>, kMaxNodes> selects{};  // sent to each node from this slot since pgweir started
-
   std::array<std::atomic<std::uint32_t>, kMaxNodes> connections{};  // to each node: in use by clients, or being opened
   std::array<std::atomic<std::uint32_t>, kMaxNodes> latency{};      // of reads on each node, microseconds, smoothed
 
-  // That child only: nobody else adds, so that no two processors fight for the line.
-  void count_select(std::size_t node) {
-    selects[node].store(selects[node].load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-
   bool running() const { return state.load(std::memory_order_relaxed) == ChildState::Running; }
 
-  // The parent, for a child that is gone. The slots used stay: the rows were touched; so do the
-  // selects, which count for the slot and not for its child.
+  // The parent, for a child that is gone. The slots used stay: the rows were touched.
   void reset() {
     pid = 0;
     state = ChildState::Empty;

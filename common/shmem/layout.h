@@ -12,6 +12,7 @@
 //     ChildRow               that child; parent if dead   all            atomics
 //     CancelMailbox          any (robust mutex)           that child     under the mutex
 //     RequestRing            that child                   parent         single-producer ring
+//     NodeCounts             that child                   SHOW           atomics, one set a node
 //     SessionRows            that child; parent if dead   SHOW           Published rows
 //     BackendRows            that child; parent if dead   SHOW           Published rows
 //   catalogue region         children (insert only)       children       catalog_facts.h
@@ -20,6 +21,7 @@
 // piece begins on a page of its own.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <type_traits>
@@ -31,6 +33,7 @@
 #include "common/shmem/published.h"
 #include "common/shmem/request_ring.h"
 #include "common/shmem/session_rows.h"
+#include "common/shmem/statement_counts.h"
 #include "common/shmem/suspicions.h"
 
 namespace weir::shmem {
@@ -56,6 +59,7 @@ struct ChildPart {
   ChildRow row;
   CancelMailbox cancels;
   RequestRing requests;
+  std::array<NodeCounts, kMaxNodes> counts;  // only those of nodes in use are ever touched
 };
 
 using BackendSlot = Published<BackendRow>;

@@ -149,8 +149,14 @@ void Mapping::reset_child(int slot) {
 
 std::uint64_t Mapping::selects(int node) {
   std::uint64_t sum = 0;
-  for (int slot = 0; slot < children(); ++slot) sum += child_row(slot).selects[static_cast<std::size_t>(node)].load(std::memory_order_relaxed);
+  for (int slot = 0; slot < children(); ++slot) sum += counts(slot, node).selects();
   return sum;
+}
+
+NodeTotals Mapping::totals(int node) {
+  NodeTotals totals;
+  for (int slot = 0; slot < children(); ++slot) counts(slot, node).add_to(totals);
+  return totals;
 }
 
 void Mapping::reset_health() {

@@ -35,7 +35,9 @@ class Mapping {
   NodeTable& node_table() { return head().nodes; }
   Observations& observations() { return head().observations; }
   Suspicions& suspicions() { return head().suspicions; }
-  // SELECTs sent to NODE since pgweir started, by all children that are and were.
+  // What was sent to NODE since pgweir started, by all children that are and were.
+  NodeTotals totals(int node);
+  // Of that, the SELECTs.
   std::uint64_t selects(int node);
   RequestRing& health_requests() { return head().health_requests; }
 
@@ -43,6 +45,7 @@ class Mapping {
   ChildRow& child_row(int slot) { return child(slot).row; }
   CancelMailbox& cancel_mailbox(int slot) { return child(slot).cancels; }
   RequestRing& requests(int slot) { return child(slot).requests; }
+  NodeCounts& counts(int slot, int node) { return child(slot).counts.at(static_cast<std::size_t>(node)); }
   std::span<SessionSlot> session_rows(int slot);
   std::span<BackendSlot> backend_rows(int slot);
   // The first rows only: those that the child has ever used. Looking at the others would make them cost memory.

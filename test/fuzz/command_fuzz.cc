@@ -1,12 +1,11 @@
-// Any text -> a command of pgweir's own or none.
-#include <algorithm>
-#include <cctype>
+// Any words behind PGPOOL -> what they ask for, or an error that can be shown.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "common/admin/command.h"
+#include "common/admin/pgpool_command.h"
+#include "common/admin/show_parameters.h"
 
 namespace {
 
@@ -14,36 +13,23 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-std::string in_case(std::string_view text, int (*change)(int)) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [&](char c) {
-    return c >= 0 ? static_cast<char>(change(c)) : c;
-  });
-  return out;
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using weir::admin::CommandKind;
-  const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto command = weir::admin::parse_command(text);
-  const auto upper = weir::admin::parse_command(in_case(text, std::toupper));
-  require(command.has_value() == upper.has_value());
-  if (!command) return 0;
-  require(upper->kind == command->kind && upper->show == command->show);
-  require(!command->argument.empty());
-  require(command->argument.data() >= text.data() &&
-          command->argument.data() + command->argument.size() <= text.data() + text.size());
-  require(command->argument.front() != ' ' && command->argument.back() != ' ' && command->argument.back() != ';');
-  if (command->kind == CommandKind::PoolShow) {
-    require(weir::admin::show_command(in_case(command->argument, std::tolower)) == command->show);
+  using weir::admin::PgpoolCommand;
+  const std::string_view words(reinterpret_cast<const char*>(data), size);
+  const auto command = weir::admin::parse_pgpool(words);
+  if (!command) {
+    require(command.error().message.size() < 200 && command.error().sqlstate.size() == 5);
+    return 0;
   }
-  // Blanks around a command and a semicolon behind it change nothing.
-  const std::string wrapped = " \n" + text + " ; ";
-  const auto again = weir::admin::parse_command(wrapped);
-  require(again && again->kind == command->kind && again->argument == command->argument);
-  const weir::Error error = weir::admin::not_available(*command);
-  require(error.sqlstate == "0A000" && error.message.size() < 200);
+  require(!command->name.empty() && command->name.size() < size);
+  require(command->value.size() < size);
+  require(command->value.empty() || command->kind == PgpoolCommand::Kind::Set);
+  const auto again = weir::admin::parse_pgpool(" \n" + std::string(words) + " ");
+  require(again && again->kind == command->kind && again->name == command->name && again->value == command->value);
+  if (command->kind != PgpoolCommand::Kind::Show) return 0;
+  const auto rows = weir::admin::show_parameters(weir::config::Config(), command->name);
+  require(rows ? !rows->columns.empty() : rows.error().message.size() < 200);
   return 0;
 }

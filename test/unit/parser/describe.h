@@ -115,6 +115,8 @@ inline std::string describe(const Statement& statement) {
   describe_names(out, "t", statement.types);
   if (!statement.identifier.empty())
     out += " id=" + statement.identifier;
+  if (!statement.argument.empty())
+    out += " argument=<" + statement.argument + ">";
   const std::pair<bool, std::string_view> flags[] = {
       {statement.row_locks, "row_locks"},
       {statement.modifying_cte, "modifying_cte"},

@@ -153,7 +153,11 @@ TEST(Mapping, is_shared_with_what_is_forked) {
     mapping->session_row(2, 7).publish(client("alice"));
     mapping->requests(2).push({Request::Kind::NodeSeen, 5});
     mapping->suspicions().add(3);
-    for (int i = 0; i < 10; ++i) mapping->child_row(2).count_select(1);
+    for (int i = 0; i < 10; ++i) mapping->counts(2, 1).count(StatementClass::Select);
+    mapping->counts(2, 1).count(ErrorClass::Fatal);
+    mapping->counts(2, 1).count_decision(7);
+    mapping->counts(2, 1).count_dry_run(kMaxReasons - 1);
+    mapping->counts(2, 1).count_decision(kMaxReasons);  // there is none such
   });
   const pid_t pid = child.pid();
   ASSERT_TRUE(child.ended_well());
@@ -163,7 +167,15 @@ TEST(Mapping, is_shared_with_what_is_forked) {
   EXPECT_EQ(row.user.view(), "alice");
   EXPECT_EQ(mapping->suspicions().count(3), 1U);
   EXPECT_EQ(mapping->suspicions().count(2), 0U);
-  EXPECT_EQ(mapping->selects(1), 10U);
+  mapping->counts(0, 1).count(StatementClass::Select);
+  EXPECT_EQ(mapping->selects(1), 11U);
+  const NodeTotals totals = mapping->totals(1);
+  EXPECT_EQ(totals.of(StatementClass::Select), 11U);
+  EXPECT_EQ(totals.of(StatementClass::Other), 0U);
+  EXPECT_EQ(totals.of(ErrorClass::Fatal), 1U);
+  EXPECT_EQ(totals.decisions[7], 1U);
+  EXPECT_EQ(totals.dry_runs[kMaxReasons - 1], 1U);
+  EXPECT_EQ(mapping->totals(2).of(StatementClass::Select), 0U);
   EXPECT_EQ(mapping->requests(2).pop()->node, 5);
 }
 
