@@ -33,7 +33,7 @@ Error refusal(const BlockAnswer& answer, const parser::Statement* statement) {
 bool ClientSession::may_hold(const parser::Statement& begin) const {
   if (status_ != 'I') return false;
   return lb::may_hold(begin, routing_, worker_.policy()) &&
-         lb::choose(worker_.nodes(), worker_.policy(), 0.5, lb::Candidates::Standbys, avoided()) >= 0;
+         lb::choose(worker_.nodes(), lb::eligible(worker_.nodes(), lb::Candidates::Standbys) & ~avoided(), 0.5) >= 0;
 }
 
 // The answer to one statement, appended to OUT; what it does to the session is noted, and done by finish_block_answer.

@@ -148,7 +148,9 @@ void Worker::refresh_nodes() {
     avoid_until_[index] = {};
   }
   if (nodes_.primary != old_primary) {
-    resolver_->catalog_changed();  // what the last one said may not have been replayed here
+    // What the last one said may not have been replayed on another. While there is none, what is known still holds.
+    if (nodes_.primary >= 0 && last_primary_ >= 0 && nodes_.primary != last_primary_) resolver_->catalog_changed();
+    if (nodes_.primary >= 0) last_primary_ = nodes_.primary;
     catalog_lookup_->reconnect();
   }
   for (auto& session : sessions_) {

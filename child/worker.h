@@ -128,6 +128,7 @@ class Worker {
   std::shared_ptr<const config::Config> config_;
   lb::Policy policy_;
   shmem::NodeView nodes_;
+  int last_primary_ = -1;  // the last node that was one
   std::array<Monotonic, shmem::kMaxNodes> avoid_until_{};
   std::array<shmem::ReplicationDelay, shmem::kMaxNodes> delays_{};
   lb::NodeLoads loads_;

@@ -19,6 +19,9 @@ protected:
   // A database of its own, since the objects take everyday names.
   static void SetUpTestSuite() {
     Cluster& cluster = Cluster::shared();
+    // The database is made anew by each process that runs one of these tests: one after the other.
+    turn_ = std::make_unique<Connection>(cluster.conninfo(0, "postgres", "postgres"));
+    turn_->must("SELECT pg_advisory_lock(4715)");
     Connection super(cluster.conninfo(0, "postgres", "postgres"));
     super.exec(std::string("DROP DATABASE IF EXISTS ") + kDatabase + " WITH (FORCE)");
     super.must(std::string("CREATE DATABASE ") + kDatabase);
@@ -47,6 +50,7 @@ protected:
   static void TearDownTestSuite() {
     Connection super(Cluster::shared().conninfo(0, "postgres", "postgres"));
     super.exec(std::string("DROP DATABASE IF EXISTS ") + kDatabase + " WITH (FORCE)");
+    turn_.reset();
   }
 
   std::string conninfo() const { return weir_.conninfo("app", kDatabase); }
@@ -61,6 +65,7 @@ protected:
   }
 
   Pgweir weir_{Cluster::shared()};
+  static inline std::unique_ptr<Connection> turn_;
 };
 
 TEST_F(CatalogTest, table_of_statements) {

@@ -212,6 +212,7 @@ TEST_F(DegradedTest, the_primary_dies_and_comes_back) {
   Connection client(weir.conninfo());
   ASSERT_TRUE(weir.reaches_standby(client, kRead));
   client.must("INSERT INTO written(v) VALUES ('before')");
+  ASSERT_TRUE(weir.reaches_standby(client, kRead)); // what it wrote to is known
   Connection in_block(weir.conninfo());
   in_block.must("BEGIN; INSERT INTO written(v) VALUES ('lost')");
   cluster_.kill_hard(0);

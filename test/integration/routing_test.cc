@@ -665,6 +665,102 @@ TEST(routing, startup_values_behind_a_reset_in_one_exchange) {
   }
 }
 
+// A RESET and what follows it in the same write, each with a Sync of its own: nothing runs with the server's own value.
+TEST(routing, startup_values_behind_a_reset_in_one_write) {
+  using namespace msg;
+  Pgweir weir(Cluster::shared());
+  const Parameters tokyo = {{"user", "app"}, {"database", "app"}, {"TimeZone", "Asia/Tokyo"}};
+  for (const char* reset : {"RESET timezone", "RESET ALL", "DISCARD ALL", "SET timezone TO DEFAULT"}) {
+    for (const bool extended : {false, true}) {
+      const auto text = [&](const std::string& sql) { return extended ? parse("", sql) + bind("", "") + execute("") + sync() : query(sql); };
+      std::string outlines[2];
+      for (const bool through : {false, true}) {
+        RawClient raw(through ? weir.port() : Cluster::shared().port(0));
+        raw.send(startup(tokyo));
+        ASSERT_EQ(raw.read_to_ready().back().tag, 'Z');
+        raw.send(text(reset) + text("INSERT INTO written(v) SELECT (timestamptz '2024-01-01 00:00')::text RETURNING v") + text("SHOW timezone"));
+        for (int i = 0; i < 3; ++i) {
+          for (const Message& message : raw.read_to_ready()) {
+            if (message.tag != 'S') outlines[through] += outline({message}) + " ";
+          }
+        }
+      }
+      EXPECT_EQ(outlines[1], outlines[0]) << reset << (extended ? ", extended" : ", simple");
+    }
+  }
+}
+
+// What one client's connection was opened with is nothing that others are told.
+TEST(routing, startup_values_stay_their_clients_own) {
+  Pgweir weir(Cluster::shared(), {{"num_init_children", "1"}});
+  for (int i = 0; i < 3; ++i) {
+    Connection latin(weir.conninfo() + " client_encoding=LATIN1");
+    latin.must("RESET client_encoding; SELECT 1");
+    EXPECT_EQ(latin.value("SHOW client_encoding"), "LATIN1");
+    Connection plain(weir.conninfo());
+    EXPECT_STREQ(PQparameterStatus(plain.raw(), "client_encoding"), "UTF8");
+    EXPECT_EQ(plain.value("SHOW client_encoding"), "UTF8");
+  }
+  // By name wins over the switches.
+  RawClient both(weir.port());
+  both.send(msg::startup({{"user", "app"}, {"database", "app"}, {"bytea_output", "escape"}, {"options", "-c bytea_output=hex"}}));
+  both.read_to_ready();
+  EXPECT_EQ(outline(both.ask(msg::query("SHOW bytea_output"))), "T D:escape C:SHOW Z:I");
+}
+
+// A role of the startup packet counts for rights whatever is reset.
+TEST(routing, a_role_in_the_startup_packet) {
+  Connection ddl(Cluster::shared().conninfo(0, "postgres"));
+  ddl.must("DROP ROLE IF EXISTS weir_lesser; CREATE ROLE weir_lesser; GRANT weir_lesser TO app");
+  {
+    Pgweir weir(Cluster::shared());
+    const std::string options = " options='-c role=weir_lesser'";
+    Connection direct(Cluster::shared().conninfo(0) + options);
+    Connection through(weir.conninfo() + options);
+    ASSERT_TRUE(direct.ok() && through.ok()) << through.error();
+    for (const char* text : {"SELECT current_user", "DISCARD ALL", "SELECT current_user", "RESET SESSION AUTHORIZATION", "SELECT current_user", "RESET ROLE",
+                             "SELECT current_user", "SET ROLE NONE", "SELECT current_user", "RESET ALL", "SELECT current_user",
+                             "SELECT v FROM plain WHERE id = 1", "INSERT INTO written(v) VALUES ('refused')"}) {
+      EXPECT_EQ(through.exec(text).text(), direct.exec(text).text()) << text;
+    }
+    Connection forged(weir.conninfo() + " options='-c session_authorization=postgres'");
+    EXPECT_FALSE(forged.ok());
+    EXPECT_NE(forged.error().find("permission denied to set session authorization"), std::string::npos) << forged.error();
+  }
+  ddl.must("DROP ROLE weir_lesser");
+}
+
+// A statement that is gone on one node is gone on all of them, and pgweir's own are nobody's.
+TEST(routing, statements_that_are_gone) {
+  using namespace msg;
+  Pgweir weir(Cluster::shared());
+  {
+    Connection warm(weir.conninfo());
+    ASSERT_TRUE(weir.reaches_standby(warm, "SELECT v FROM plain WHERE id = 1"));
+  }
+  for (const bool through : {true, false}) {
+    RawClient raw(through ? weir.port() : Cluster::shared().port(0));
+    raw.send(startup({{"user", "app"}, {"database", "app"}, {"TimeZone", "Asia/Tokyo"}}));
+    raw.read_to_ready();
+    const std::vector<std::optional<std::string>> values = {"timezone", "UTC"};
+    EXPECT_EQ(outline(raw.ask(msg::bind("", "", values) + execute("") + sync())), "E:26000 Z:I");
+    EXPECT_EQ(outline(raw.ask(parse("", "INSERT INTO written(v) VALUES ('once')") + msg::bind("", "") + execute("") + sync())), "1 2 C:INSERT 0 1 Z:I");
+    EXPECT_EQ(outline(raw.ask(query("SELECT v FROM plain WHERE id = 1"))), "T D:row 1 C:SELECT 1 Z:I");
+    EXPECT_EQ(outline(raw.ask(msg::bind("", "") + execute("") + sync())), "E:26000 Z:I");
+    const std::string read = parse("named", "SELECT v FROM plain WHERE id = 2") + bind("", "named") + execute("") + sync();
+    EXPECT_EQ(outline(raw.ask(read)), "1 2 D:row 2 C:SELECT 1 Z:I");
+    EXPECT_EQ(outline(raw.ask(query("DEALLOCATE ALL"))), "C:DEALLOCATE ALL Z:I");
+    EXPECT_EQ(outline(raw.ask(bind("", "named") + execute("") + sync())), "E:26000 Z:I");
+    EXPECT_EQ(outline(raw.ask(read)), "1 2 D:row 2 C:SELECT 1 Z:I");
+    EXPECT_EQ(outline(raw.ask(read)), "E:42P05 Z:I");
+  }
+}
+
+TEST_F(RoutingTest, listening_behind_an_unlisten) {
+  client_.must("UNLISTEN *; LISTEN somebody");
+  EXPECT_TRUE(stays_on_primary(kRead));
+}
+
 TEST_F(RoutingTest, what_failed_holds_nobody) {
   EXPECT_EQ(client_.exec("SELECT * FROM nosuch").sqlstate, "42P01");
   EXPECT_TRUE(reads_are_spread());

@@ -104,6 +104,25 @@ TEST_F(TransactionTest, everything_else_in_a_block) {
   same({"COMMIT", "ROLLBACK", "BEGIN", "SAVEPOINT a", "RELEASE a", "COMMIT", "SAVEPOINT a"});
 }
 
+// What a block on a standby has set, and what was undone.
+TEST_F(TransactionTest, settings_of_blocks_that_move_and_fail) {
+  for (const char* end : {"ROLLBACK", "COMMIT"}) {
+    for (const char* step : {"selct", "INSERT INTO written(v) VALUES ('never')", "SELECT 1/0", "SELECT * FROM nosuch", "NOTIFY moved", "SELECT 1"}) {
+      for (const char* begin : {"BEGIN READ ONLY", "BEGIN"}) {
+        same({begin, kRead, "SET timezone = 'Asia/Tokyo'", "SET search_path = other, public", step, end, "SHOW timezone", "SHOW search_path", kRead,
+              "INSERT INTO written(v) VALUES ('after')", "SHOW timezone", kRead, "SHOW search_path"});
+      }
+    }
+  }
+  same({"BEGIN READ ONLY", kRead, "SET TRANSACTION READ WRITE", "ROLLBACK"});
+  same({"BEGIN READ ONLY", kRead, "SAVEPOINT s", kRead, "ROLLBACK TO s", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "ROLLBACK"});
+  same({"BEGIN READ ONLY", "SET TRANSACTION READ WRITE", "SHOW transaction_read_only", "ROLLBACK"});
+  same({"BEGIN READ ONLY", kRead, "SELECT 1/0", "ROLLBACK AND CHAIN", kRead, "INSERT INTO written(v) VALUES ('chained')", "ROLLBACK"});
+  same({"BEGIN READ ONLY", "SELECT 1/0", "COMMIT AND CHAIN", "SHOW transaction_read_only", "ROLLBACK"});
+  same({"BEGIN", "RESET ALL", kRead, "SET LOCAL timezone = 'UTC'", "INSERT INTO written(v) VALUES ('x')", "SHOW timezone", "COMMIT", "SHOW timezone"},
+       " options='-c timezone=Asia/Tokyo'");
+}
+
 // BEGIN in the extended protocol, alone and with others, named and unnamed.
 TEST_F(TransactionTest, extended_protocol) {
   const auto run = [](std::string_view name) { return msg::bind("", name) + execute(""); };

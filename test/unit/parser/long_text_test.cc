@@ -179,7 +179,7 @@ const std::vector<Row> kParsed = {
     {"INSERT INTO t VALUES (1); ; INSERT INTO u VALUES (f(2));SELECT 1;INSERT INTO t VALUES (1);", "insert w:t u f:f; select = 0x2 1x1 0x1"},
     {"BEGIN; INSERT INTO t VALUES (1); COMMIT; BEGIN; SAVEPOINT a; ROLLBACK",
      "begin; insert w:t; commit; savepoint a; rollback = 0x1 1x1 2x1 0x1 3x1 4x1"},
-    {"START TRANSACTION READ ONLY; SET LOCAL a = b; COMMIT AND CHAIN", "begin; set a local[SET LOCAL a = b]; commit = 0x1 1x1 2x1"},
+    {"START TRANSACTION READ ONLY; SET LOCAL a = b; COMMIT AND CHAIN", "begin start transaction; set a local[SET LOCAL a = b]; commit = 0x1 1x1 2x1"},
     {"SET a = b; SET a = c; SET a = b", "set a [SET a = b]; set a [SET a = c] = 0x1 1x1 0x1"},
     {"CREATE RULE r AS ON INSERT TO t DO (SELECT 1; SELECT 2); SELECT 3", "ddl w:t; select = 0x1 1x1"},
     {"CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END", "unknown"},
