@@ -110,7 +110,7 @@ class Bench:
         before = self.cluster.transactions()
         count, cpu, rate, error = 0, 0.0, 0.0, ""
         try:
-            peer.start()
+            peer.start(clients)
             self.pgbench(peer, workload, clients, "-t", "10")  # fills its pool and caches
             cpu = peer.cpu_ns()
             count, rate = self.pgbench(peer, workload, clients, "-T", str(self.options.seconds))

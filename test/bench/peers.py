@@ -32,7 +32,7 @@ class Peer:
         """Why a workload cannot be run through it, or nothing."""
         return ""
 
-    def command(self):
+    def command(self, clients):
         """Writes the configuration; returns program and arguments, to run in the foreground."""
         raise NotImplementedError
 
@@ -52,9 +52,10 @@ class Peer:
         except OSError:
             return "no log"
 
-    def start(self):
+    def start(self, clients):
+        """Ready for a workload of so many clients."""
         self.runner.run(["mkdir", "-p", self.folder])
-        command = self.command()
+        command = self.command(clients)
         self.process = self.runner.start(command, f"{self.folder}/log")
         try:
             wait_for(f"{self.name} to be ready", self._ready)
@@ -88,7 +89,7 @@ class Forwarder(Peer):
     def program(self):
         return f"{self.runner.folder}/bin/bench_forwarder"
 
-    def command(self):
+    def command(self, clients):
         return [self.program(), str(self.port), str(self.cluster.port)]
 
 
@@ -101,7 +102,7 @@ class PgBouncer(Peer):
         found = re.search(r"PgBouncer (\d+)\.(\d+)", text)
         return (int(found[1]), int(found[2])) if found else (0, 0)
 
-    def command(self):
+    def command(self, clients):
         prepared = "max_prepared_statements = 200\n" if self.version() >= (1, 21) else ""
         self.runner.write(f"{self.folder}/users", f'"{ROLE}" ""\n')
         self.runner.write(f"{self.folder}/pgbouncer.ini", f"""
@@ -134,12 +135,14 @@ class PgBouncerTransaction(PgBouncer):
 
 
 class Pgpool(Peer):
+    # A process for each client and one for the question whether it is ready: with more of them the measured clients would
+    # meet processes whose caches the warming up has not filled.
     name, package, splits, stop_signal = "pgpool", "pgpool2", True, signal.SIGINT
 
     def program(self):
         return shutil.which("pgpool", path=self.runner.environment["PATH"])
 
-    def command(self):
+    def command(self, clients):
         said = subprocess.run([self.program(), "--version"], capture_output=True, text=True)
         found = re.search(r"version (\d+)\.(\d+)", said.stdout + said.stderr)
         sockets = "unix_socket_directories" if found and (int(found[1]), int(found[2])) >= (4, 4) else "socket_dir"
@@ -159,7 +162,7 @@ wd_ipc_socket_dir = '{self.folder}'
 pid_file_name = '{self.folder}/pid'
 logdir = '{self.folder}'
 work_dir = '{self.folder}'
-num_init_children = {CLIENTS}
+num_init_children = {clients + 1}
 max_pool = 1
 connection_cache = on
 load_balance_mode = on
@@ -181,7 +184,7 @@ class Pgweir(Peer):
     def program(self):
         return f"{self.runner.folder}/bin/pgweir"
 
-    def command(self):
+    def command(self, clients):
         nodes = "".join(f"backend_hostname{i} = '127.0.0.1'\nbackend_port{i} = {port}\nbackend_weight{i} = 1\n"
                         for i, port in enumerate(self.cluster.ports))
         self.runner.write(f"{self.folder}/pgweir.conf", f"""
