@@ -52,6 +52,7 @@ Worker::~Worker() = default;
 
 int Worker::run() {
   watch_signals();
+  if (context_.mapping->status().config_generation.load() != context_.config_generation) reload();
   refresh_nodes();
   on_wake_.watch_read(loop_, context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(context_.slot)).fd(), [this] { on_wake(); });
   tick_.set(loop_, [this] { tick(); });

@@ -160,7 +160,7 @@ void Server::reload() {
   config_ = std::make_shared<const config::Config>(config::keep_startup_parameters(*config_, *outcome.config));
   context_.config = config_;
   log::configure(config::log_settings(*config_));
-  mapping_->status().config_generation.fetch_add(1);
+  context_.config_generation = mapping_->status().config_generation.fetch_add(1) + 1;
   supervisor_->signal_all(SIGHUP);
   if (nodes_->update(*config_)) nodes_changed();
   log::info("reload: done");

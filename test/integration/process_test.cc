@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -355,6 +356,22 @@ TEST_F(ProcessTest, a_reload_reports_what_needs_a_restart) {
   expect_soon("it is said", [&] { return weir.logged("num_init_children"); });
   EXPECT_TRUE(serves(weir));
   EXPECT_EQ(weir.processes_named("child").size(), 2U);
+}
+
+// What people send to the parent, and what a terminal sends to the whole group.
+TEST_F(ProcessTest, signals_for_people_end_no_process) {
+  Pgweir weir(cluster_);
+  ASSERT_TRUE(serves(weir));
+  const std::vector<pid_t> all = weir.processes();
+  for (const int number : {SIGUSR1, SIGUSR2, SIGHUP}) {
+    for (const pid_t pid : all)
+      ::kill(pid, number);
+    weir.signal(number);
+  }
+  expect_soon("the last one was heard", [&] { return weir.logged("reload: done"); });
+  EXPECT_TRUE(serves(weir));
+  EXPECT_EQ(weir.processes(), all);
+  EXPECT_FALSE(weir.logged("was ended by signal"));
 }
 
 // --- the command line
