@@ -63,6 +63,8 @@ void Listener::stop() {
   stopped_ = true;
   retry_.disarm();
   events_.clear();
+  // As long as one process has a socket open the kernel takes clients in whom nobody will ever hear.
+  for (auto& socket : *worker_.context().sockets) socket.fd.reset();
 }
 
 bool Listener::may_accept() const {

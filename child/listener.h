@@ -15,6 +15,7 @@ class Listener {
  public:
   explicit Listener(Worker& worker);
   void start();
+  // For good: this process closes its copies of the sockets.
   void stop();
   // The load has changed: perhaps this child may accept again.
   void reconsider();

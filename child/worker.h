@@ -101,6 +101,8 @@ class Worker {
   void publish_waiting(std::size_t waiting);
 
   bool draining() const { return draining_; }
+  // pgweir stops: whoever is not logged in yet comes too late.
+  bool stopping() const { return stopping_ != Stop::None; }
 
  private:
   enum class Stop { None, Smart, Fast };
