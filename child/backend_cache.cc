@@ -199,6 +199,7 @@ void BackendCache::attempt_failed(Group& group, Waiting waiting, const LoginFail
     evict_on_node(node);
     group.saturated_until = worker_.loop().now() + kSaturatedPause;
     if (waiting.request.may_wait && waiting.request.deadline > worker_.loop().now()) {
+      worker_.recall_idle(node);
       group.waiters.push_front(std::move(waiting));
       return arm_deadlines();
     }

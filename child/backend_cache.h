@@ -63,7 +63,7 @@ class BackendCache {
   void release(std::unique_ptr<Backend> backend);
   // Closes a connection that was handed out.
   void discard(std::unique_ptr<Backend> backend);
-  // Closes what is idle on NODE (it is down, or was re-addressed); a busy one ends with its session.
+  // Closes what is idle on NODE (it is down, was re-addressed, or has no slot left); a busy one ends with its session.
   void drop_node(int node);
   void drop_idle();
   // connection_life_time and connection_max_age; once a second.

@@ -72,6 +72,9 @@ class Worker {
   lb::NodeSet avoided() const;
   // A hint for health that something is wrong with the node; never a verdict.
   void suspect(int node);
+  // NODE has no slot left (53300) and somebody waits for one: all children close what they have idle there. At most once
+  // a second.
+  void recall_idle(int node);
 
   // --- sessions
   void accepted(UniqueFd fd, bool is_unix, std::string peer, int peer_port);
@@ -114,6 +117,7 @@ class Worker {
   void on_wake();
   void refresh_nodes();
   void drain_cancels();
+  void obey_recalls();
   void stop(Stop how);
   void tick();
   void maybe_exit();
@@ -125,6 +129,8 @@ class Worker {
   lb::Policy policy_;
   shmem::NodeView nodes_;
   std::array<Monotonic, shmem::kMaxNodes> avoid_until_{};
+  std::array<Monotonic, shmem::kMaxNodes> recalled_{};           // when this child last asked for that
+  std::array<std::uint64_t, shmem::kMaxNodes> recalls_seen_{};
   Random random_;
   std::unique_ptr<std::byte[]> scratch_;
   auth::KeyCache keys_;

@@ -35,6 +35,7 @@ class Mapping {
   NodeTable& node_table() { return head().nodes; }
   Observations& observations() { return head().observations; }
   Suspicions& suspicions() { return head().suspicions; }
+  NodeCounters& idle_recalls() { return head().idle_recalls; }
   // SELECTs sent to NODE since pgweir started, by all children that are and were.
   std::uint64_t selects(int node);
   RequestRing& health_requests() { return head().health_requests; }

@@ -349,6 +349,26 @@ TEST_F(DegradedTest, a_read_does_not_wait_for_a_standby_without_a_free_slot) {
   expect_soon("the standbys are read again", [&] { return weir.node_of(limited, kRead) > 0; });
 }
 
+// The only slot is held by an idle connection of the child that the client is not in.
+TEST_F(DegradedTest, a_slot_that_another_child_leaves_idle_is_given_up) {
+  Settings patient = kQuick;
+  patient["query_wait_timeout"] = "60";
+  Pgweir weir(cluster_, patient);
+  expect_soon("two children", [&] { return weir.processes_named("child").size() == 2; });
+  Connection direct(cluster_.conninfo(0, "limited")); // the role may have two
+  const auto begun = std::chrono::steady_clock::now();
+  auto weight = std::make_unique<Connection>(weir.conninfo());
+  for (int i = 0; i < 6; ++i) {
+    Connection client(weir.conninfo("limited")); // in the child without WEIGHT
+    ASSERT_TRUE(client.ok()) << client.error();
+    const Answer answer = client.exec("/*NO LOAD BALANCE*/ SELECT v FROM plain WHERE id = 1");
+    ASSERT_EQ(answer.value(), "row 1") << answer.sqlstate << " " << answer.message;
+    auto next = std::make_unique<Connection>(weir.conninfo());
+    weight = std::move(next);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
+}
+
 TEST_F(DegradedTest, a_promoted_standby_becomes_the_primary) {
   Pgweir weir(cluster_, kQuick);
   Connection client(weir.conninfo());
