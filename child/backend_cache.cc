@@ -40,7 +40,7 @@ class BackendCache::IdleWatch final : public BackendUser {
       if (header.total() > rest.size()) return taken;
       if (header.tag == 'S') {
         if (const auto parameter = wire::parse_parameter_status(rest.subspan(5, header.total() - 5))) {
-          backend.parameters.insert_or_assign(std::string(parameter->name), std::string(parameter->value));
+          backend.parameters.note(parameter->name, parameter->value);
         }
       }
       taken += header.total();

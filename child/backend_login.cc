@@ -90,9 +90,7 @@ bool BackendLogin::take(char tag, Bytes body) {
     case 'R': on_authentication(body); return true;
     case 'S': {
       const auto parameter = wire::parse_parameter_status(body);
-      if (!parameter) return false;
-      backend_.parameters.insert_or_assign(std::string(parameter->name), std::string(parameter->value));
-      return true;
+      return parameter && backend_.parameters.note(parameter->name, parameter->value);
     }
     case 'K': {
       const auto key = wire::parse_backend_key_data(body);

@@ -74,8 +74,8 @@ bool InternalQuery::take(Backend& backend, char tag, Bytes body) {
     }
     case 'S': {
       const auto parameter = wire::parse_parameter_status(body);
-      if (!parameter) return false;
-      backend.parameters.insert_or_assign(std::string(parameter->name), std::string(parameter->value));
+      if (!parameter || !backend.parameters.note(parameter->name, parameter->value)) return false;
+      if (result_.parameters.size() >= ReportedParameters::kMaxNames) return false;
       result_.parameters.emplace_back(parameter->name, parameter->value);
       return true;
     }
