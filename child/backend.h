@@ -46,6 +46,10 @@ class BackendUser {
   ~BackendUser() = default;
 };
 
+// What stands behind the last message that was asked for: empty, or nothing but NoticeResponse, ParameterStatus and
+// NotificationResponse, the last one perhaps in part. Anything else would be taken for the answer to the next question.
+bool only_unasked(Bytes bytes);
+
 enum class BackendState : std::uint8_t { Connecting, Authenticating, Idle, Busy, Resetting, Closing };
 BOOST_DESCRIBE_ENUM(BackendState, Connecting, Authenticating, Idle, Busy, Resetting, Closing)
 
