@@ -149,6 +149,11 @@ void Server::reload() {
     log::error("reload: the configuration has errors, nothing is changed");
     return;
   }
+  if (const auto error = config::nothing_to_serve(*outcome.config)) {
+    log::error("{}: {}", error->file, error->message);
+    log::error("reload: nothing is changed");
+    return;
+  }
   for (const config::Change& change : config::diff(*config_, *outcome.config)) {
     if (change.needs_restart) {
       log::warning("reload: {} stays \"{}\": a change to \"{}\" needs a restart", change.name, change.before, change.after);

@@ -462,6 +462,10 @@ TEST_F(ProcessTest, check_config_show_config_version_and_help) {
   EXPECT_NE(shown.out.find("max_pool"), std::string::npos);
   EXPECT_NE(shown.out.find("33"), std::string::npos) << "the environment overrides the file";
   EXPECT_EQ(run_it({"-v"}).code, 0);
+  weir.add_file("empty.conf", "");
+  const Output empty = run_it({"--check-config", weir.folder() + "/empty.conf"});
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_NE(empty.out.find("backend_hostname0"), std::string::npos) << empty.out;
   EXPECT_NE(run_it({"-v"}).out.find("pgweir"), std::string::npos);
   EXPECT_EQ(run_it({"-h"}).code, 0);
   EXPECT_NE(run_it({"--no-such-option"}).code, 0);
