@@ -14,6 +14,7 @@
 #include "common/base/log.h"
 #include "common/base/sqlstate.h"
 #include "common/wire/encode.h"
+#include "common/wire/frame.h"
 
 namespace weir::child {
 namespace {
@@ -61,6 +62,18 @@ bool legal(BackendState from, BackendState to) {
 }
 
 }  // namespace
+
+bool only_unasked(Bytes bytes) {
+  while (!bytes.empty()) {
+    const char tag = static_cast<char>(bytes.front());
+    if (tag != 'N' && tag != 'S' && tag != 'A') return false;
+    const wire::FrameHeader header = wire::peek_frame(wire::Direction::FromServer, bytes);
+    if (header.status == wire::FrameStatus::Violation) return false;
+    if (header.status == wire::FrameStatus::NeedMore || header.total() > bytes.size()) return true;
+    bytes = bytes.subspan(header.total());
+  }
+  return true;
+}
 
 UniqueFd connect_socket(std::string_view host, int port) {
   sockaddr_storage address{};

@@ -2,7 +2,6 @@
 // in) and one user that is told of its bytes.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "child/reported_parameters.h"
 #include "child/session_state.h"
 #include "common/base/clock.h"
 #include "common/base/enum_text.h"
@@ -46,15 +46,12 @@ class BackendUser {
   ~BackendUser() = default;
 };
 
+// What stands behind the last message that was asked for: empty, or nothing but NoticeResponse, ParameterStatus and
+// NotificationResponse, the last one perhaps in part. Anything else would be taken for the answer to the next question.
+bool only_unasked(Bytes bytes);
+
 enum class BackendState : std::uint8_t { Connecting, Authenticating, Idle, Busy, Resetting, Closing };
 BOOST_DESCRIBE_ENUM(BackendState, Connecting, Authenticating, Idle, Busy, Resetting, Closing)
-
-struct StringHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const { return boost::hash<std::string_view>()(text); }
-};
-template <typename V>
-using NameMap = boost::unordered_flat_map<std::string, V, StringHash, std::equal_to<>>;
 
 class Backend final : public StreamHandler {
  public:
@@ -92,7 +89,7 @@ class Backend final : public StreamHandler {
   // Facts of the login.
   std::int32_t pid = 0;
   std::string cancel_key;            // as the server sent it; never leaves this process
-  NameMap<std::string> parameters;   // ParameterStatus as last reported
+  ReportedParameters parameters;
   Monotonic connected_at;
   Monotonic released_at;
   std::uint64_t uses = 0;

@@ -14,6 +14,7 @@ namespace weir::child {
 namespace {
 
 constexpr Milliseconds kSaturatedRetry{200};
+constexpr std::chrono::seconds kSaturatedPause{1};
 
 }  // namespace
 
@@ -39,7 +40,7 @@ class BackendCache::IdleWatch final : public BackendUser {
       if (header.total() > rest.size()) return taken;
       if (header.tag == 'S') {
         if (const auto parameter = wire::parse_parameter_status(rest.subspan(5, header.total() - 5))) {
-          backend.parameters.insert_or_assign(std::string(parameter->name), std::string(parameter->value));
+          backend.parameters.note(parameter->name, parameter->value);
         }
       }
       taken += header.total();
@@ -106,6 +107,7 @@ BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWait
   }
   Waiting waiting{request, *request.key, &waiter};
   waiting.request.key = nullptr;
+  if (!request.may_wait && worker_.loop().now() < wanted.saturated_until) return {nullptr, true};
   const bool may_open = wanted.waiters.empty() && (wanted.total < limit() || make_room(wanted));
   if (!may_open && !request.may_wait) return {nullptr, true};
   ++waiting_;
@@ -185,24 +187,27 @@ void BackendCache::attempt_done(Attempt* attempt, const LoginFailure* failure) {
   worker_.loop().destroy_later(std::move(done->backend));
   --group.total;
   if (failure->kind == LoginFailure::Kind::Unreachable || failure->kind == LoginFailure::Kind::Timeout) worker_.suspect(node);
-  Waiting waiting = std::move(done->waiting);
-  if (waiting.waiter != nullptr) {
-    if (failure->kind == LoginFailure::Kind::Saturated) {
-      if (evict_on_node(node)) {
-        // The evicted backend's slot is free only once the server has noticed: try again shortly.
-        waiting.request.may_wait = true;
-        if (waiting.request.deadline == Monotonic{}) waiting.request.deadline = worker_.loop().now() + std::chrono::seconds(2);
-      }
-      if (waiting.request.may_wait && waiting.request.deadline > worker_.loop().now()) {
-        group.waiters.push_front(std::move(waiting));
-        arm_deadlines();
-        return;
-      }
+  if (done->waiting.waiter == nullptr) return serve_waiters(group);
+  attempt_failed(group, std::move(done->waiting), *failure);
+}
+
+void BackendCache::attempt_failed(Group& group, Waiting waiting, const LoginFailure& failure) {
+  const int node = std::get<2>(group.key);
+  AcquireFailure told{AcquireFailure::Kind::Login, failure};
+  if (failure.kind == LoginFailure::Kind::Saturated) {
+    // A slot that is given up is free only once the server has noticed: whoever may wait tries again shortly.
+    evict_on_node(node);
+    group.saturated_until = worker_.loop().now() + kSaturatedPause;
+    if (waiting.request.may_wait && waiting.request.deadline > worker_.loop().now()) {
+      worker_.recall_idle(node);
+      group.waiters.push_front(std::move(waiting));
+      return arm_deadlines();
     }
-    --waiting_;
-    worker_.publish_waiting(waiting_);
-    waiting.waiter->on_backend_failed(node, {AcquireFailure::Kind::Login, *failure});
+    if (!waiting.request.may_wait) told.kind = AcquireFailure::Kind::Full;
   }
+  --waiting_;
+  worker_.publish_waiting(waiting_);
+  waiting.waiter->on_backend_failed(node, told);
   serve_waiters(group);
 }
 
@@ -271,7 +276,6 @@ void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {
 }
 
 void BackendCache::serve_waiters(Group& group) {
-  const Monotonic now = worker_.loop().now();
   for (std::size_t i = 0; i < group.waiters.size();) {
     if (auto backend = take_idle(group, group.waiters[i].key)) {
       BackendWaiter* waiter = group.waiters[i].waiter;
@@ -284,7 +288,6 @@ void BackendCache::serve_waiters(Group& group) {
     if (group.total < limit() || make_room(group)) {
       Waiting waiting = std::move(group.waiters[i]);
       group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
-      if (waiting.request.deadline <= now) waiting.request.may_wait = false;
       open(group, std::move(waiting));
       continue;
     }

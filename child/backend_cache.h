@@ -21,7 +21,7 @@ namespace weir::child {
 
 struct AcquireFailure {
   enum class Kind {
-    Full,        // every connection that max_pool allows is taken, and the request may not wait
+    Full,        // max_pool or the server (53300, see `login`) allows no more, and the request may not wait
     Timeout,     // ... and none came free in time
     Login,       // see `login`
   } kind = Kind::Full;
@@ -63,7 +63,7 @@ class BackendCache {
   void release(std::unique_ptr<Backend> backend);
   // Closes a connection that was handed out.
   void discard(std::unique_ptr<Backend> backend);
-  // Closes what is idle on NODE (it is down, or was re-addressed); a busy one ends with its session.
+  // Closes what is idle on NODE (it is down, was re-addressed, or has no slot left); a busy one ends with its session.
   void drop_node(int node);
   void drop_idle();
   // connection_life_time and connection_max_age; once a second.
@@ -84,6 +84,7 @@ class BackendCache {
     int total = 0;  // idle, handed out, resetting and connecting
     std::list<std::unique_ptr<Backend>> idle;  // most recently used first
     std::deque<Waiting> waiters;
+    Monotonic saturated_until{};  // the server had no slot: till then only those who may wait ask again
   };
   struct Attempt {
     Group* group = nullptr;
@@ -100,6 +101,7 @@ class BackendCache {
   bool evict_on_node(int node);
   void open(Group& group, Waiting waiting);
   void attempt_done(Attempt* attempt, const LoginFailure* failure);
+  void attempt_failed(Group& group, Waiting waiting, const LoginFailure& failure);
   void store(Group& group, std::unique_ptr<Backend> backend);
   void reset(std::unique_ptr<Backend> backend);
   void reset_done(Backend* backend, bool clean);

@@ -66,23 +66,29 @@ std::size_t BackendLogin::on_backend_bytes(Backend&, Bytes bytes) {
     const wire::FrameHeader header = wire::peek_frame(wire::Direction::FromServer, rest);
     if (header.status == wire::FrameStatus::NeedMore) break;
     if (header.status != wire::FrameStatus::Ok || header.total() > Worker::kReadSize) {
-      LoginFailure failure;
-      failure.kind = LoginFailure::Kind::Refused;
-      failure.error = make_error(sqlstate::kProtocolViolation, fmt::format("node {} does not speak the PostgreSQL protocol", backend_.node()));
-      fail(std::move(failure));
+      break_off("does not speak the PostgreSQL protocol");
       return bytes.size();
     }
     if (header.total() > rest.size()) break;
     taken += header.total();
+    if (header.tag == 'Z' && !only_unasked(bytes.subspan(taken))) {
+      break_off("said more than its welcome during login");
+      return bytes.size();
+    }
     if (!take(header.tag, rest.subspan(5, header.total() - 5))) {
-      LoginFailure failure;
-      failure.kind = LoginFailure::Kind::Refused;
-      failure.error = make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent an invalid message during login", backend_.node()));
-      fail(std::move(failure));
+      break_off("sent an invalid message during login");
       return bytes.size();
     }
   }
   return taken;
+}
+
+// The server broke the protocol.
+void BackendLogin::break_off(std::string_view what) {
+  LoginFailure failure;
+  failure.kind = LoginFailure::Kind::Refused;
+  failure.error = make_error(sqlstate::kProtocolViolation, fmt::format("node {} {}", backend_.node(), what));
+  fail(std::move(failure));
 }
 
 bool BackendLogin::take(char tag, Bytes body) {
@@ -90,9 +96,7 @@ bool BackendLogin::take(char tag, Bytes body) {
     case 'R': on_authentication(body); return true;
     case 'S': {
       const auto parameter = wire::parse_parameter_status(body);
-      if (!parameter) return false;
-      backend_.parameters.insert_or_assign(std::string(parameter->name), std::string(parameter->value));
-      return true;
+      return parameter && backend_.parameters.note(parameter->name, parameter->value);
     }
     case 'K': {
       const auto key = wire::parse_backend_key_data(body);

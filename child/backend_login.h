@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,7 @@ class BackendLogin final : public BackendUser {
   bool take(char tag, Bytes body);
   void on_authentication(Bytes body);
   void on_error(Bytes body);
+  void break_off(std::string_view what);
   void fail(LoginFailure failure);
   void finish(const LoginFailure* failure);
 

@@ -225,8 +225,12 @@ bool ClientLogin::add_parameter(std::string_view name, std::string_view given) {
   return true;
 }
 
-// max_client_conn and reserved_connections, over all children.
+// max_client_conn and reserved_connections, over all children; nobody while pgweir stops.
 bool ClientLogin::admit() {
+  if (worker_.stopping()) {
+    fail(make_fatal(sqlstate::kCannotConnectNow, "pgweir is shutting down"));
+    return false;
+  }
   const auto& config = worker_.config();
   const std::int64_t allowed = config.max_client_conn - config.reserved_connections;
   if (config.max_client_conn <= 0 || static_cast<std::int64_t>(worker_.rows().total_clients()) <= allowed) return true;

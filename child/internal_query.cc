@@ -1,7 +1,5 @@
 #include "child/internal_query.h"
 
-#include <string_view>
-
 #include "child/worker.h"
 #include "common/base/sqlstate.h"
 #include "common/wire/backend.h"
@@ -42,9 +40,7 @@ std::size_t InternalQuery::on_backend_bytes(Backend& backend, Bytes bytes) {
     taken += header.total();
     if (ready_expected_ == 0) {
       // Nothing more was asked: what stands behind must not become the answer to the next user's question.
-      const Bytes surplus = bytes.subspan(taken);
-      const bool harmless = surplus.empty() || std::string_view("NSA").find(static_cast<char>(surplus.front())) != std::string_view::npos;
-      if (!harmless) {
+      if (!only_unasked(bytes.subspan(taken))) {
         on_backend_lost(backend, make_error(sqlstate::kProtocolViolation, "the server answered more than it was asked"));
         backend.close();
         return bytes.size();
@@ -74,8 +70,8 @@ bool InternalQuery::take(Backend& backend, char tag, Bytes body) {
     }
     case 'S': {
       const auto parameter = wire::parse_parameter_status(body);
-      if (!parameter) return false;
-      backend.parameters.insert_or_assign(std::string(parameter->name), std::string(parameter->value));
+      if (!parameter || !backend.parameters.note(parameter->name, parameter->value)) return false;
+      if (result_.parameters.size() >= ReportedParameters::kMaxNames) return false;
       result_.parameters.emplace_back(parameter->name, parameter->value);
       return true;
     }

@@ -17,6 +17,7 @@ namespace weir::child {
 namespace {
 
 constexpr Milliseconds kPause{10};
+constexpr Milliseconds kExhaustedPause{200};  // a session that ends in the meantime ends the pause too
 
 std::string peer_text(const sockaddr_storage& address, int& port) {
   char text[INET6_ADDRSTRLEN] = {};
@@ -62,6 +63,8 @@ void Listener::stop() {
   stopped_ = true;
   retry_.disarm();
   events_.clear();
+  // As long as one process has a socket open the kernel takes clients in whom nobody will ever hear.
+  for (auto& socket : *worker_.context().sockets) socket.fd.reset();
 }
 
 bool Listener::may_accept() const {
@@ -71,10 +74,17 @@ bool Listener::may_accept() const {
   return static_cast<double>(worker_.session_count()) <= mean;
 }
 
-void Listener::pause() {
+void Listener::pause(Milliseconds time) {
   accepting_ = false;
   for (auto& event : events_) event->disarm();
-  retry_.arm(kPause);
+  retry_.arm(time);
+}
+
+void Listener::exhausted(int error) {
+  if (const auto failures = failures_.happened(worker_.loop().now())) {
+    log::warning("cannot accept a client: {} ({} failed attempts since this was last said)", std::strerror(error), *failures);
+  }
+  pause(kExhaustedPause);
 }
 
 void Listener::reconsider() {
@@ -86,7 +96,7 @@ void Listener::reconsider() {
 
 void Listener::accept_from(std::size_t index) {
   if (stopped_) return;
-  if (!overdue_ && !may_accept()) return pause();
+  if (!overdue_ && !may_accept()) return pause(kPause);
   overdue_ = false;
   auto& socket = worker_.context().sockets->at(index);
   sockaddr_storage address{};
@@ -94,8 +104,7 @@ void Listener::accept_from(std::size_t index) {
   UniqueFd fd(::accept4(socket.fd.get(), reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!fd.valid()) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-      log::warning("cannot accept a client: {}", std::strerror(errno));
-      pause();
+      exhausted(errno);
     }
     return;
   }

@@ -39,6 +39,7 @@ void ReplyTracker::sent(Sent what, bool hidden) {
 }
 
 void ReplyTracker::pop() {
+  answered_ = false;
   count(head(), -1);
   ++head_;
   while (head_ < queue_.size() && head() == Sent::CopyEnd) ++head_;
@@ -56,6 +57,7 @@ void ReplyTracker::clear() { *this = ReplyTracker(); }
 Progress ReplyTracker::error() {
   copy_in_ = false;
   if (idle()) return {Progress::Event::Error, Sent::Sync, false, 0, 0};
+  answered_ = true;
   Progress progress{Progress::Event::Error, head(), queue_[head_].hidden, 0, 0};
   if (head() == Sent::Query || head() == Sent::FunctionCall || head() == Sent::Sync) return progress;  // ReadyForQuery follows
   while (!idle() && head() != Sent::Sync) {
@@ -130,12 +132,14 @@ Progress ReplyTracker::feed(char tag) {
     case 'C':
     case 'I':
       copy_in_ = false;
+      answered_ = true;
       return simple(query || of == Sent::Execute, Event::StatementDone, of == Sent::Execute);
     case 's': return simple(of == Sent::Execute, Event::StatementDone, true);
-    case 'V': return simple(of == Sent::FunctionCall, Event::Answer, false);
+    case 'V': answered_ = true; return simple(of == Sent::FunctionCall, Event::Answer, false);
     case 'Z':
       copy_in_ = false;
-      return simple(query || of == Sent::Sync || of == Sent::FunctionCall, Event::Ready, true);
+      // A Query has an answer before it, if only an error: one without is left over from what was before.
+      return simple(of == Sent::Sync || ((query || of == Sent::FunctionCall) && answered_), Event::Ready, true);
     default: return {Event::Unexpected, of, hidden, 0, 0};
   }
 }

@@ -69,6 +69,7 @@ class ReplyTracker {
   bool unsynced_ = false;
   bool skipping_ = false;
   bool copy_in_ = false;
+  bool answered_ = false;  // the Query or FunctionCall at the head has got what must come before ReadyForQuery
   std::uint32_t swallowed_ = 0;  // Syncs taken for ignored by a server that copies in
 };
 

@@ -422,7 +422,7 @@ void ClientSession::on_backend_failed(int node, const AcquireFailure& failure) {
   if (state_ == ClientState::Closing) return;
   set_state(ClientState::Idle);
   const bool primary = node == worker_.nodes().primary;
-  if (failure.kind == AcquireFailure::Kind::Timeout || failure.kind == AcquireFailure::Kind::Full) {
+  if (failure.kind == AcquireFailure::Kind::Timeout || (primary && failure.kind == AcquireFailure::Kind::Full)) {
     return refuse_batch(make_error(
         sqlstate::kTooManyConnections, "query_wait_timeout: no connection to the server came free in time",
         fmt::format("All connections of user \"{}\" to database \"{}\" on node {} that this process may open are in use.",
@@ -432,7 +432,7 @@ void ClientSession::on_backend_failed(int node, const AcquireFailure& failure) {
   }
   const LoginFailure& login = failure.login;
   if (!primary) {
-    worker_.avoid(node);
+    if (failure.kind == AcquireFailure::Kind::Login) worker_.avoid(node);
     excluded_.set(static_cast<std::size_t>(node));
     if (reader_node_ == node) reader_node_ = -1;
     batch_.node = -1;

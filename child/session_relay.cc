@@ -314,8 +314,8 @@ bool ClientSession::changes_state(const parser::Statement& statement) {
 bool ClientSession::on_parameter(Backend& backend, Bytes message) {
   const auto parameter = wire::parse_parameter_status(message.subspan(5));
   if (!parameter) return false;
-  backend.parameters.insert_or_assign(std::string(parameter->name), std::string(parameter->value));
-  if (discarding_) return false;
+  const bool taken = backend.parameters.note(parameter->name, parameter->value);
+  if (discarding_ || !taken) return false;
   return note_parameter(backend, parameter->name, parameter->value);
 }
 
@@ -335,6 +335,7 @@ bool ClientSession::note_parameter(const Backend& backend, std::string_view name
       if (known == name && last == value) return false;
     }
   }
+  if (told_.size() >= ReportedParameters::kMaxNames) return false;
   told_.emplace_back(name, value);
   return true;
 }

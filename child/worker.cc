@@ -6,6 +6,7 @@
 #include <csignal>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "child/backend_cache.h"
 #include "child/cancel.h"
@@ -30,6 +31,7 @@ namespace {
 constexpr Milliseconds kParkTick{250};
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kAvoid{5};
+constexpr std::chrono::seconds kBetweenRecalls{1};
 
 }  // namespace
 
@@ -52,6 +54,7 @@ Worker::~Worker() = default;
 
 int Worker::run() {
   watch_signals();
+  if (context_.mapping->status().config_generation.load() != context_.config_generation) reload();
   refresh_nodes();
   on_wake_.watch_read(loop_, context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(context_.slot)).fd(), [this] { on_wake(); });
   tick_.set(loop_, [this] { tick(); });
@@ -130,6 +133,7 @@ void Worker::reload() {
 void Worker::on_wake() {
   context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(context_.slot)).drain();
   drain_cancels();
+  obey_recalls();
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
 }
 
@@ -198,6 +202,24 @@ std::int64_t Worker::connect_timeout(int node) const {
 void Worker::suspect(int node) {
   context_.mapping->suspicions().add(node);
   context_.wakes->at(process::RoleContext::kHealthWake).notify();
+}
+
+void Worker::recall_idle(int node) {
+  Monotonic& last = recalled_.at(static_cast<std::size_t>(node));
+  if (last != Monotonic{} && loop_.now() - last < kBetweenRecalls) return;
+  last = loop_.now();
+  context_.mapping->idle_recalls().add(node);
+  for (int slot = 0; slot < context_.mapping->children(); ++slot) {
+    if (context_.mapping->child_row(slot).pid == 0) continue;
+    context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(slot)).notify();
+  }
+}
+
+void Worker::obey_recalls() {
+  for (int node = 0; node < nodes_.count; ++node) {
+    const std::uint64_t count = context_.mapping->idle_recalls().count(node);
+    if (std::exchange(recalls_seen_[static_cast<std::size_t>(node)], count) != count) backends_->drop_node(node);
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------------ sessions

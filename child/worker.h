@@ -78,6 +78,9 @@ class Worker {
   const lb::NodeLoads* loads();
   // A hint for health that something is wrong with the node; never a verdict.
   void suspect(int node);
+  // NODE has no slot left (53300) and somebody waits for one: all children close what they have idle there. At most once
+  // a second.
+  void recall_idle(int node);
 
   // --- sessions
   void accepted(UniqueFd fd, bool is_unix, std::string peer, int peer_port);
@@ -107,6 +110,8 @@ class Worker {
   void publish_waiting(std::size_t waiting);
 
   bool draining() const { return draining_; }
+  // pgweir stops: whoever is not logged in yet comes too late.
+  bool stopping() const { return stopping_ != Stop::None; }
 
  private:
   enum class Stop { None, Smart, Fast };
@@ -118,6 +123,7 @@ class Worker {
   void on_wake();
   void refresh_nodes();
   void drain_cancels();
+  void obey_recalls();
   void stop(Stop how);
   void tick();
   void maybe_exit();
@@ -133,6 +139,8 @@ class Worker {
   std::array<shmem::ReplicationDelay, shmem::kMaxNodes> delays_{};
   lb::NodeLoads loads_;
   Monotonic loads_at_{};
+  std::array<Monotonic, shmem::kMaxNodes> recalled_{};           // when this child last asked for that
+  std::array<std::uint64_t, shmem::kMaxNodes> recalls_seen_{};
   Random random_;
   std::unique_ptr<std::byte[]> scratch_;
   auth::KeyCache keys_;

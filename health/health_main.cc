@@ -39,6 +39,7 @@ class Health {
     });
     tick_.set(loop_, [this] { tick(); });
     tick();
+    if (context_.mapping->status().config_generation.load() != context_.config_generation) reload();
     loop_.run();
     return 0;
   }

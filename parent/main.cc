@@ -34,6 +34,16 @@ void print_errors(const weir::config::LoadOutcome& outcome) {
   }
 }
 
+int check_config(weir::config::LoadOutcome outcome) {
+  for (const std::string& notice : outcome.notices) std::fprintf(stderr, "%s: notice: %s\n", outcome.config->file.c_str(), notice.c_str());
+  if (const auto error = weir::config::nothing_to_serve(*outcome.config)) {
+    outcome.errors.push_back(*error);
+    print_errors(outcome);
+    return 1;
+  }
+  return 0;
+}
+
 int run(std::shared_ptr<const weir::config::Config> config, const weir::config::LoadOutcome& outcome, const Options& options) {
   const int ready_pipe = options.foreground ? -1 : weir::parent::daemonize();
   weir::parent::Server server(std::move(config), ready_pipe, weir::parent::read_password_key(options.key_file));
@@ -70,7 +80,7 @@ int main(int argc, char** argv, char** envp) {
     return 1;
   }
   switch (options.action) {
-    case Options::Action::CheckConfig: return 0;
+    case Options::Action::CheckConfig: return check_config(outcome);
     case Options::Action::ShowConfig: return show_config(*outcome.config);
     case Options::Action::Stop:
     case Options::Action::Reload: return weir::parent::control(*outcome.config, options);

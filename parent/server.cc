@@ -149,6 +149,11 @@ void Server::reload() {
     log::error("reload: the configuration has errors, nothing is changed");
     return;
   }
+  if (const auto error = config::nothing_to_serve(*outcome.config)) {
+    log::error("{}: {}", error->file, error->message);
+    log::error("reload: nothing is changed");
+    return;
+  }
   for (const config::Change& change : config::diff(*config_, *outcome.config)) {
     if (change.needs_restart) {
       log::warning("reload: {} stays \"{}\": a change to \"{}\" needs a restart", change.name, change.before, change.after);
@@ -160,7 +165,7 @@ void Server::reload() {
   config_ = std::make_shared<const config::Config>(config::keep_startup_parameters(*config_, *outcome.config));
   context_.config = config_;
   log::configure(config::log_settings(*config_));
-  mapping_->status().config_generation.fetch_add(1);
+  context_.config_generation = mapping_->status().config_generation.fetch_add(1) + 1;
   supervisor_->signal_all(SIGHUP);
   if (nodes_->update(*config_)) nodes_changed();
   log::info("reload: done");

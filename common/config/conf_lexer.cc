@@ -139,6 +139,7 @@ ConfText lex_conf(std::string_view text) {
         continue;
       }
       section = line.substr(1, close - 1);
+      out.sections.push_back({section, number});
       continue;
     }
     if (section.empty()) {

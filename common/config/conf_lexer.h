@@ -23,8 +23,15 @@ struct ConfError {
   bool operator==(const ConfError&) const = default;
 };
 
+// The line that begins a section.
+struct ConfSection {
+  std::string name;
+  int line = 0;
+};
+
 struct ConfText {
   std::vector<ConfEntry> entries;  // `include` is an entry of that name
+  std::vector<ConfSection> sections;
   std::vector<ConfError> errors;   // without file
 };
 

@@ -225,7 +225,8 @@ deep. When a parameter comes twice the later one counts.
 - Behind the parameters may stand sections, `[databases]`, `[users]`, `[pools]`, `[tenants]` and `[peers]`, with lines
   `name = key=value key=value`. They are checked and not yet in effect.
 - The environment overrides the file: `PGWEIR_NUM_INIT_CHILDREN=2` sets `num_init_children`. The command line overrides
-  both. `pgweir --show-config FILE` tells each value and where it comes from.
+  both. `pgweir --show-config FILE` tells each value and where it comes from. A `PGWEIR_` name that is no parameter is
+  ignored with a notice.
 - An unknown name is an error, and all errors of a file are reported at once, each with file and line.
 - A reload takes over everything or nothing. Where the column "change" says restart, the old value stays in effect until
   then, and the log says so.

@@ -138,6 +138,7 @@ Indexed::Outcome Indexed::set_backend(const std::string& base, int id, const std
   BackendConfig& node = nodes_[id];
   if (base == "backend_hostname") {
     node.hostname = value;
+    hosts_.insert(id);
   } else if (base == "backend_data_directory") {
     node.data_directory = value;
   } else if (base == "backend_application_name") {

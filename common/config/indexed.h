@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ class Indexed {
   // Puts the nodes into CONFIG; those without a value of their own take the parameter without a number.
   void apply(Config& config) const;
 
+  // Was the host of this node said, be it as an empty one?
+  bool has_host(int id) const { return hosts_.contains(id); }
+
   static bool is_indexed(std::string_view name);
   // "backend_hostnam0" -> "backend_hostname0"; empty if nothing is near or NAME does not end in a number.
   static std::string nearest(std::string_view name);
@@ -38,6 +42,7 @@ class Indexed {
   Outcome set_override(const std::string& base, int id, const std::string& value, std::string& message);
 
   std::map<int, BackendConfig> nodes_;
+  std::set<int> hosts_;
   std::map<int, std::map<std::string, std::int64_t>> overrides_;
 };
 

@@ -9,6 +9,8 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -98,6 +100,10 @@ class Load {
     open_files_.push_back(std::move(whole));
     ConfText lexed = lex_conf(*text);
     for (ConfError& e : lexed.errors) error(path, e.line, std::move(e.message));
+    for (const ConfSection& section : lexed.sections) {
+      std::string message;
+      if (!is_section(section.name, message)) error(path, section.line, std::move(message));
+    }
     for (const ConfEntry& entry : lexed.entries) file_entry(path, entry);
     open_files_.pop_back();
   }
@@ -105,6 +111,7 @@ class Load {
   void file_entry(const std::string& path, const ConfEntry& entry) {
     if (!entry.section.empty()) {
       std::string message;
+      if (!is_section(entry.section, message)) return;  // told once, at its first line
       if (!add_section_entry(config_.sections, entry, message)) return error(path, entry.line, std::move(message));
       later_sections_.insert(entry.section);
     } else if (entry.name == "include") {
@@ -123,9 +130,17 @@ class Load {
     if (!name.starts_with(kPrefix)) return;
     std::string parameter = name.substr(kPrefix.size());
     for (char& c : parameter) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    // Other things of pgweir's (ports of the demo) are called PGWEIR_ as well: only what is a parameter counts.
-    if (find_parameter(parameter) == nullptr && !Indexed::is_indexed(parameter)) return;
+    if (find_parameter(parameter) == nullptr && !Indexed::is_indexed(parameter)) {
+      if (!of_a_script(name)) ignored_variables_.push_back(name);
+      return;
+    }
     set(parameter, value, value, {"environment variable " + name, 0, "environment"});
+  }
+
+  // Names of pgweir's own that its scripts and tests read.
+  static bool of_a_script(std::string_view name) {
+    static constexpr std::string_view kNames[] = {"PGWEIR_PORT", "PGWEIR_PCP_PORT", "PGWEIR_HTTP_PORT", "PGWEIR_DEMO_DIR", "PGWEIR_DEMO_PG_PORT"};
+    return name.starts_with("PGWEIR_TEST_") || std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
   }
 
   void set(const std::string& name, const std::string& value, const std::string& list_value, const Place& place) {
@@ -146,6 +161,7 @@ class Load {
     if (outcome == Indexed::Outcome::Unknown) return unknown(name, place);
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (outcome == Indexed::Outcome::Later) later_names_.insert(name);
+    places_.insert_or_assign(name, place);
     config_.sources.insert_or_assign(std::move(name), place.source);
   }
 
@@ -163,6 +179,7 @@ class Load {
     }
     check_pairs();
     check_patterns();
+    check_nodes();
   }
 
   // Entries that cannot be read, with the place that gave the whole list.
@@ -211,6 +228,16 @@ class Load {
     error(in_file ? place.substr(0, colon) : place, in_file ? line : 0, fmt::format("{}: {}", name, message));
   }
 
+  // An empty host name is a socket directory as Pgpool-II has it; one that is not there was forgotten.
+  void check_nodes() {
+    for (std::size_t id = 0; id < config_.backends.size(); ++id) {
+      if (config_.backends[id].port == 0 || indexed_.has_host(static_cast<int>(id))) continue;
+      const auto port = places_.find(fmt::format("backend_port{}", id));
+      const Place place = port != places_.end() ? port->second : Place{request_.path, 0, ""};
+      error(place.file, place.line, fmt::format("backend_port{0} is set, backend_hostname{0} is not (write '' for the socket in /tmp)", id));
+    }
+  }
+
   // What is wrong only because of two parameters together.
   void check_pairs() {
     if (config_.max_client_conn > 0 && config_.reserved_connections >= config_.max_client_conn) {
@@ -241,9 +268,9 @@ class Load {
     if (limited && config_.sr_check_period == 0) {
       notice("sr_check_period is 0, so delays are not known, and the delay threshold keeps all reads on the primary");
     }
-    const bool any = std::any_of(config_.backends.begin(), config_.backends.end(),
-                                 [](const BackendConfig& node) { return node.port != 0; });
-    if (!any) notice("there is no backend node yet: set backend_hostname0 and backend_port0");
+    for (const std::string& name : ignored_variables_) {
+      notice(fmt::format("environment variable {} is ignored: there is no parameter of that name", name));
+    }
   }
 
   // Secrets differ although both are shown as *****.
@@ -262,6 +289,8 @@ class Load {
   int files_ = 0;
   std::vector<std::string> open_files_;  // from the main file to the one that is read
   std::set<const Parameter*> set_;
+  std::map<std::string, Place> places_;  // of numbered parameters
+  std::vector<std::string> ignored_variables_;
   std::set<std::string> later_names_;
   std::set<std::string> later_sections_;
 };
@@ -290,6 +319,17 @@ Result<std::string> read_file(const std::string& path) {
 std::string Config::resolve_path(std::string_view name) const {
   if (name.empty() || name.front() == '/') return std::string(name);
   return (std::filesystem::path(directory) / name).string();
+}
+
+std::optional<ConfError> nothing_to_serve(const Config& config) {
+  const bool node = std::any_of(config.backends.begin(), config.backends.end(), [](const BackendConfig& backend) { return backend.port != 0; });
+  if (node) return std::nullopt;
+  if (const auto databases = config.sections.find("databases"); databases != config.sections.end()) {
+    for (const auto& [name, settings] : databases->second) {
+      if (std::any_of(settings.begin(), settings.end(), [](const auto& setting) { return setting.first == "host"; })) return std::nullopt;
+    }
+  }
+  return ConfError{config.file, 0, "there is no backend node: backend_hostname0 and backend_port0 are not set"};
 }
 
 LoadOutcome load_with(const LoadRequest& request, const ReadFile& read) { return Load(request, read).run(); }

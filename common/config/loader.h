@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,7 @@ namespace weir::config {
 
 struct LoadRequest {
   std::string path;
-  std::map<std::string, std::string> environment;  // PGWEIR_NAME -> value; others are ignored
+  std::map<std::string, std::string> environment;  // PGWEIR_NAME -> value; others are ignored, with a notice
   std::map<std::string, std::string> overrides;    // of the command line: parameter -> value
 };
 
@@ -35,6 +36,9 @@ LoadOutcome load(const LoadRequest& request);
 LoadOutcome load_with(const LoadRequest& request, const ReadFile& read);
 // Loads again what CONFIG was loaded from.
 LoadOutcome reload(const Config& config);
+// What is wrong with a configuration under which pgweir would have no server: neither a node nor a database with a host
+// of its own. No error of loading, since a file without nodes can be looked at.
+std::optional<ConfError> nothing_to_serve(const Config& config);
 // Of this process's environment the variables that begin with PGWEIR_.
 std::map<std::string, std::string> pgweir_environment();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 namespace weir::config {
 namespace {
@@ -44,15 +45,20 @@ bool pairs(std::string_view text, std::vector<std::pair<std::string, std::string
 
 }  // namespace
 
-bool add_section_entry(std::map<std::string, SectionEntries>& sections, const ConfEntry& entry, std::string& message) {
-  if (entry.section == "pgbouncer") {
+bool is_section(std::string_view name, std::string& message) {
+  if (name == "pgbouncer") {
     message = "files in PgBouncer's own form come later; write the parameters above the sections, without [pgbouncer]";
     return false;
   }
-  if (std::find(std::begin(kSections), std::end(kSections), entry.section) == std::end(kSections)) {
-    message = "unknown section [" + entry.section + "]: there are [databases], [users], [pools], [tenants] and [peers]";
+  if (std::find(std::begin(kSections), std::end(kSections), name) == std::end(kSections)) {
+    message = "unknown section [" + std::string(name) + "]: there are [databases], [users], [pools], [tenants] and [peers]";
     return false;
   }
+  return true;
+}
+
+bool add_section_entry(std::map<std::string, SectionEntries>& sections, const ConfEntry& entry, std::string& message) {
+  if (!is_section(entry.section, message)) return false;
   std::vector<std::pair<std::string, std::string>> settings;
   if (!pairs(entry.value, settings)) {
     message = "syntax error in the settings of \"" + entry.name + "\": they are key=value pairs with blanks between";

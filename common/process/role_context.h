@@ -1,6 +1,7 @@
 // What the parent hands to a freshly forked process, and nothing else: no globals.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct ListenSocket {
 
 struct RoleContext {
   std::shared_ptr<const config::Config> config;
+  std::uint64_t config_generation = 0;  // of `config`: a role that was forked behind a newer one has missed its SIGHUP
   shmem::Mapping* mapping = nullptr;   // the one shared segment; write only the parts that your role owns
   int slot = -1;                       // row in the child table (role child), else -1
   std::vector<ListenSocket>* sockets = nullptr;

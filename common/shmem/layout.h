@@ -7,6 +7,7 @@
 //   NodeTable                parent                       all            two copies of the whole and an epoch
 //   Observations             health                       all            Published rows
 //   Suspicions               children (add only)          health         atomic counters
+//   idle recalls             children (add only)          children       atomic counters
 //   RequestRing of health    health                       parent         single-producer ring
 //   for each child:
 //     ChildRow               that child; parent if dead   all            atomics
@@ -51,6 +52,7 @@ struct Head {
   NodeTable nodes;
   Observations observations;
   Suspicions suspicions;
+  NodeCounters idle_recalls;  // the node has no slot for a client that waits: every child closes what it has idle there
   RequestRing health_requests;
 };
 

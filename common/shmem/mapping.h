@@ -35,6 +35,7 @@ class Mapping {
   NodeTable& node_table() { return head().nodes; }
   Observations& observations() { return head().observations; }
   Suspicions& suspicions() { return head().suspicions; }
+  NodeCounters& idle_recalls() { return head().idle_recalls; }
   // What was sent to NODE since pgweir started, by all children that are and were.
   NodeTotals totals(int node);
   // Of that, the SELECTs.

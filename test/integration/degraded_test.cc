@@ -323,6 +323,49 @@ TEST_F(DegradedTest, too_many_clients_at_a_node_is_no_dead_node) {
   EXPECT_TRUE(usable(weir, 1));
 }
 
+TEST_F(DegradedTest, a_read_does_not_wait_for_a_standby_without_a_free_slot) {
+  Settings patient = kQuick;
+  patient["query_wait_timeout"] = "60";
+  Pgweir weir(cluster_, patient);
+  Connection other(weir.conninfo()); // leaves connections to the standbys that could be given up
+  expect_soon("reads on node 1", [&] { return weir.node_of(other, kRead) == 1; });
+  expect_soon("reads on node 2", [&] { return weir.node_of(other, kRead) == 2; });
+  std::vector<std::unique_ptr<Connection>> direct;
+  for (int i = 0; i < 4; ++i)
+    direct.push_back(std::make_unique<Connection>(cluster_.conninfo(1 + i % 2, "limited")));
+  Connection limited(weir.conninfo("limited"));
+  ASSERT_TRUE(limited.ok()) << limited.error();
+  const auto begun = std::chrono::steady_clock::now();
+  for (int i = 0; i < 10; ++i) {
+    const Answer answer = limited.exec(kRead);
+    ASSERT_EQ(answer.value(), "row 1") << answer.sqlstate << " " << answer.message;
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+  EXPECT_EQ(weir.node_of(limited, kRead), 0);
+  direct.clear();
+  expect_soon("the standbys are read again", [&] { return weir.node_of(limited, kRead) > 0; });
+}
+
+// The only slot is held by an idle connection of the child that the client is not in.
+TEST_F(DegradedTest, a_slot_that_another_child_leaves_idle_is_given_up) {
+  Settings patient = kQuick;
+  patient["query_wait_timeout"] = "60";
+  Pgweir weir(cluster_, patient);
+  expect_soon("two children", [&] { return weir.processes_named("child").size() == 2; });
+  Connection direct(cluster_.conninfo(0, "limited")); // the role may have two
+  const auto begun = std::chrono::steady_clock::now();
+  auto weight = std::make_unique<Connection>(weir.conninfo());
+  for (int i = 0; i < 6; ++i) {
+    Connection client(weir.conninfo("limited")); // in the child without WEIGHT
+    ASSERT_TRUE(client.ok()) << client.error();
+    const Answer answer = client.exec("/*NO LOAD BALANCE*/ SELECT v FROM plain WHERE id = 1");
+    ASSERT_EQ(answer.value(), "row 1") << answer.sqlstate << " " << answer.message;
+    auto next = std::make_unique<Connection>(weir.conninfo());
+    weight = std::move(next);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
+}
+
 TEST_F(DegradedTest, a_promoted_standby_becomes_the_primary) {
   Pgweir weir(cluster_, kQuick);
   Connection client(weir.conninfo());

@@ -1,10 +1,12 @@
 // The process tree: processes are killed, stopped, reloaded; what is left of them afterwards is
 // nothing.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -215,6 +217,11 @@ TEST_F(ProcessTest, smart_stop_waits_for_clients) {
   weir.signal(SIGTERM);
   expect_soon("no new clients",
               [&] { return !Connection(weir.conninfo() + " connect_timeout=2").ok(); });
+  for (const std::string& where : {weir.conninfo(), weir.socket_conninfo()}) {
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_FALSE(Connection(where + " connect_timeout=20").ok());
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(10)) << "no silence";
+  }
   EXPECT_EQ(outline(client.ask(query("SELECT v FROM plain WHERE id = 1"))),
             "T D:row 1 C:SELECT 1 Z:I");
   EXPECT_TRUE(weir.running());
@@ -223,6 +230,52 @@ TEST_F(ProcessTest, smart_stop_waits_for_clients) {
   ASSERT_TRUE(status.has_value());
   EXPECT_EQ(*status, 0);
   weir.expect_nothing_left();
+}
+
+TEST_F(ProcessTest, who_is_not_logged_in_at_a_smart_stop_comes_too_late) {
+  Pgweir weir(cluster_);
+  RawClient client(weir.port());
+  client.login();
+  RawClient late(weir.port());
+  late.send(msg::ssl_request());
+  ASSERT_EQ(late.read_byte(), 'N') << "a child has it";
+  weir.signal(SIGTERM);
+  expect_soon("no new clients",
+              [&] { return !Connection(weir.conninfo() + " connect_timeout=2").ok(); });
+  late.send(msg::startup({{"user", "app"}, {"database", "app"}}));
+  const auto answer = late.read();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->field('C'), "57P03");
+  EXPECT_TRUE(late.wait_closed());
+  client.send(msg::terminate());
+  EXPECT_EQ(weir.wait_end(), 0);
+}
+
+TEST_F(ProcessTest, out_of_descriptors_is_a_line_a_second_and_passes) {
+  rlimit wide{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &wide), 0);
+  const rlimit tight{100, wide.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0); // for what is started now
+  Pgweir weir(cluster_, {{"num_init_children", "1"}});
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &wide), 0);
+  ASSERT_TRUE(serves(weir));
+  const pid_t child = weir.processes_named("child").at(0);
+  std::vector<std::unique_ptr<RawClient>> crowd;
+  for (int i = 0; i < 110; ++i)
+    crowd.push_back(std::make_unique<RawClient>(weir.port()));
+  const auto lines = [&] {
+    const std::string log = weir.log();
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = log.find("cannot accept a client", at)) != std::string::npos; ++at)
+      ++count;
+    return count;
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  expect_soon("it is said again", [&] { return lines() >= 3; });
+  EXPECT_GT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));
+  crowd.clear();
+  expect_soon("served again", [&] { return serves(weir); });
+  EXPECT_EQ(weir.processes_named("child").at(0), child);
 }
 
 TEST_F(ProcessTest, smart_stop_without_clients_is_at_once) {
@@ -357,6 +410,22 @@ TEST_F(ProcessTest, a_reload_reports_what_needs_a_restart) {
   EXPECT_EQ(weir.processes_named("child").size(), 2U);
 }
 
+// What people send to the parent, and what a terminal sends to the whole group.
+TEST_F(ProcessTest, signals_for_people_end_no_process) {
+  Pgweir weir(cluster_);
+  ASSERT_TRUE(serves(weir));
+  const std::vector<pid_t> all = weir.processes();
+  for (const int number : {SIGUSR1, SIGUSR2, SIGHUP}) {
+    for (const pid_t pid : all)
+      ::kill(pid, number);
+    weir.signal(number);
+  }
+  expect_soon("the last one was heard", [&] { return weir.logged("reload: done"); });
+  EXPECT_TRUE(serves(weir));
+  EXPECT_EQ(weir.processes(), all);
+  EXPECT_FALSE(weir.logged("was ended by signal"));
+}
+
 // --- the command line
 
 TEST_F(ProcessTest, errors_in_the_file_are_named_all_at_once) {
@@ -393,6 +462,10 @@ TEST_F(ProcessTest, check_config_show_config_version_and_help) {
   EXPECT_NE(shown.out.find("max_pool"), std::string::npos);
   EXPECT_NE(shown.out.find("33"), std::string::npos) << "the environment overrides the file";
   EXPECT_EQ(run_it({"-v"}).code, 0);
+  weir.add_file("empty.conf", "");
+  const Output empty = run_it({"--check-config", weir.folder() + "/empty.conf"});
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_NE(empty.out.find("backend_hostname0"), std::string::npos) << empty.out;
   EXPECT_NE(run_it({"-v"}).out.find("pgweir"), std::string::npos);
   EXPECT_EQ(run_it({"-h"}).code, 0);
   EXPECT_NE(run_it({"--no-such-option"}).code, 0);

@@ -17,7 +17,7 @@ std::shared_ptr<const Config> config_of(const std::string& text) {
 }
 
 TEST(diff, nothing) {
-  const std::string text = "port = 5\nbackend_port0 = 1\n";
+  const std::string text = "port = 5\nbackend_hostname0 = 'h'\nbackend_port0 = 1\n";
   EXPECT_TRUE(diff(*config_of(text), *config_of("# moved\n" + text)).empty());
 }
 
@@ -56,7 +56,7 @@ TEST(diff, nodes) {
     EXPECT_NE(changes[0].before, changes[0].after);
     EXPECT_FALSE(changes[0].needs_restart);
   }
-  const auto added = diff(*config_of(one), *config_of(one + "backend_port2 = 3\n"));
+  const auto added = diff(*config_of(one), *config_of(one + "backend_hostname2 = 'h'\nbackend_port2 = 3\n"));
   ASSERT_EQ(added.size(), 1u);
   EXPECT_EQ(added[0].name, "backend node 2");
   EXPECT_EQ(added[0].before, "unused");
@@ -64,7 +64,7 @@ TEST(diff, nodes) {
 
 TEST(diff, startup_parameters_are_kept) {
   const Config kept = keep_startup_parameters(*config_of("port = 1\nmax_pool = 1\n"),
-                                              *config_of("port = 2\nmax_pool = 2\nbackend_port0 = 1\n"));
+                                              *config_of("port = 2\nmax_pool = 2\nbackend_hostname0 = 'h'\nbackend_port0 = 1\n"));
   EXPECT_EQ(kept.port, 1);
   EXPECT_EQ(kept.max_pool, 2);
   EXPECT_EQ(kept.backends.size(), 1u);

@@ -50,14 +50,52 @@ TEST(loader, empty_file_gives_defaults) {
   EXPECT_EQ(outcome.config->resolve_path("pool_passwd"), "/c/pool_passwd");
   EXPECT_EQ(outcome.config->resolve_path("/x/y"), "/x/y");
   EXPECT_EQ(outcome.config->resolve_path(""), "");
-  EXPECT_TRUE(has_notice(outcome, "no backend node"));
+  EXPECT_TRUE(outcome.notices.empty());
+  ASSERT_TRUE(nothing_to_serve(*outcome.config).has_value());
+  EXPECT_NE(nothing_to_serve(*outcome.config)->message.find("backend_hostname0"), std::string::npos);
+}
+
+TEST(loader, a_node_or_a_database_with_a_host_is_something_to_serve) {
+  EXPECT_FALSE(nothing_to_serve(*load_text("backend_hostname0 = ''\nbackend_port0 = 1\n").config));
+  EXPECT_FALSE(nothing_to_serve(*load_text("[databases]\na = host=h\n").config));
+  EXPECT_TRUE(nothing_to_serve(*load_text("[databases]\na = dbname=b\n[users]\nu = host=h\n").config));
+  EXPECT_TRUE(nothing_to_serve(*load_text("backend_hostname0 = 'h'\n").config)) << "a node without a port is none";
+}
+
+TEST(loader, a_port_needs_a_host) {
+  EXPECT_EQ(errors_of(load_text("\nbackend_port0 = 1\nbackend_hostname1 = 'h'\n")),
+            "/c/main.conf:2: backend_port0 is set, backend_hostname0 is not (write '' for the socket in /tmp)\n");
+  EXPECT_EQ(errors_of(load_text("backend_port00 = 1\n")),
+            "/c/main.conf:0: backend_port0 is set, backend_hostname0 is not (write '' for the socket in /tmp)\n");
+  EXPECT_EQ(errors_of(load_text("backend_port0 = 0\nbackend_hostname1 = ''\nbackend_port1 = 1\n")), "");
+  EXPECT_NE(errors_of(load_files({{"/c/main.conf", ""}}, {"/c/main.conf", {{"PGWEIR_BACKEND_PORT0", "1"}}, {}})).find("PGWEIR_BACKEND_PORT0"),
+            std::string::npos);
+}
+
+TEST(loader, unknown_sections_are_told_once) {
+  EXPECT_EQ(errors_of(load_text("port = 1\n[zzz]\n")),
+            "/c/main.conf:2: unknown section [zzz]: there are [databases], [users], [pools], [tenants] and [peers]\n");
+  EXPECT_EQ(load_text("[zzz]\na = b=c\nd = e=f\n[users]\n").errors.size(), 1u);
+  EXPECT_EQ(load_text("[pgbouncer]\nlisten_port = 1\n").errors.size(), 1u);
+}
+
+TEST(loader, variables_of_the_environment_that_nobody_reads) {
+  const LoadOutcome outcome = load_files({{"/c/main.conf", ""}}, {"/c/main.conf",
+                                                                  {{"PGWEIR_NOPE", "foo"},
+                                                                   {"PGWEIR_MAX_POOL", "3"},
+                                                                   {"PGWEIR_DEMO_PG_PORT", "1"},
+                                                                   {"PGWEIR_TEST_BINARY", "x"},
+                                                                   {"OTHER", "y"}},
+                                                                  {}});
+  ASSERT_EQ(outcome.notices.size(), 1u);
+  EXPECT_EQ(outcome.notices[0], "environment variable PGWEIR_NOPE is ignored: there is no parameter of that name");
 }
 
 TEST(loader, nodes) {
   const LoadOutcome outcome = load_text(
       "backend_hostname0 = 'db0'\nbackend_port0 = 5432\nbackend_weight0 = 0.5\n"
       "backend_flag0 = 'DISALLOW_TO_FAILOVER|ALWAYS_PRIMARY'\nbackend_application_name0 = 'a0'\n"
-      "backend_data_directory0 = '/d'\nBackend_Port2 = 5434\nconnect_timeout2 = 3s\nhealth_check_timeout = 7\n");
+      "backend_data_directory0 = '/d'\nBackend_Port2 = 5434\nconnect_timeout2 = 3s\nhealth_check_timeout = 7\nbackend_hostname2 = ''\n");
   ASSERT_NE(outcome.config, nullptr) << errors_of(outcome);
   const auto& nodes = outcome.config->backends;
   ASSERT_EQ(nodes.size(), 3u);
@@ -157,7 +195,7 @@ TEST(loader, environment_and_command_line) {
                        {"PORT", "1"}},
                       {{"num_init_children", "3"}}};
   const LoadOutcome outcome =
-      load_files({{"/c/main.conf", "port = 6000\nnum_init_children = 9\nbackend_port0 = 1\nmax_pool = 7\n"}}, request);
+      load_files({{"/c/main.conf", "port = 6000\nnum_init_children = 9\nbackend_port0 = 1\nmax_pool = 7\nbackend_hostname0 = 'h'\n"}}, request);
   ASSERT_NE(outcome.config, nullptr) << errors_of(outcome);
   const Config& config = *outcome.config;
   EXPECT_EQ(config.port, 7000);
@@ -200,7 +238,7 @@ TEST(loader, somebody_must_be_let_in) {
 
 TEST(loader, notices) {
   const LoadOutcome outcome = load_text(
-      "backend_port0 = 1\nmemory_cache_enabled = on\nuse_watchdog = off\nserialize_accept = on\npool_mode = "
+      "backend_hostname0 = 'h'\nbackend_port0 = 1\nmemory_cache_enabled = on\nuse_watchdog = off\nserialize_accept = on\npool_mode = "
       "transaction\n"
       "hostname0 = 'h'\nhostname1 = ''\nmemory_cache_enabled = on\n[databases]\napp = dbname=x\n");
   ASSERT_NE(outcome.config, nullptr) << errors_of(outcome);
