@@ -144,7 +144,7 @@ TEST(loader, all_errors_at_once) {
 TEST(loader, patterns_and_redirects_that_cannot_be_read) {
   LoadRequest request{"/c/main.conf", {{"PGWEIR_USER_REDIRECT_PREFERENCE_LIST", "u:9(2)"}}, {{"write_function_list", "[a"}}};
   const LoadOutcome outcome = load_files({{"/c/main.conf",
-                                           "port = 6000\nbackend_port0 = 1\nread_only_function_list = 'fine,(open'\n"
+                                           "port = 6000\nbackend_hostname0 = h\nread_only_function_list = 'fine,(open'\n"
                                            "database_redirect_preference_list = 'a:1'\n"
                                            "database_redirect_preference_list = 'a:primary(0.5),b:master, ,c'\n"
                                            "app_name_redirect_preference_list = 'psql'\n"}},
@@ -164,7 +164,7 @@ TEST(loader, patterns_and_redirects_that_cannot_be_read) {
 }
 
 TEST(loader, a_redirect_to_a_node_that_is_not_there_is_said) {
-  const LoadOutcome outcome = load_text("backend_port0 = 1\nuser_redirect_preference_list = 'a:0,b:1,c:standby'\n");
+  const LoadOutcome outcome = load_text("backend_hostname0 = h\nuser_redirect_preference_list = 'a:0,b:1,c:standby'\n");
   ASSERT_NE(outcome.config, nullptr) << errors_of(outcome);
   ASSERT_EQ(outcome.notices.size(), 1u);
   EXPECT_EQ(outcome.notices[0], "user_redirect_preference_list: there is no node 1 as \"b:1\" says");
