@@ -34,7 +34,11 @@ std::string quoted(std::string_view text) {
 }
 
 std::string set_text(std::string_view parameter, std::string_view value, bool local) {
-  return "SELECT pg_catalog.set_config(" + quoted(parameter) + ", " + quoted(value) + (local ? ", true)" : ", false)");
+  std::string text = "SELECT pg_catalog.set_config(";
+  text += quoted(parameter);
+  text += ", ";
+  text += quoted(value);
+  return text + (local ? ", true)" : ", false)");
 }
 
 std::string savepoint_text(std::string_view verb, std::string_view name) {

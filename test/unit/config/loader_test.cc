@@ -164,7 +164,7 @@ TEST(loader, patterns_and_redirects_that_cannot_be_read) {
 }
 
 TEST(loader, a_redirect_to_a_node_that_is_not_there_is_said) {
-  const LoadOutcome outcome = load_text("backend_hostname0 = h\nuser_redirect_preference_list = 'a:0,b:1,c:standby'\n");
+  const LoadOutcome outcome = load_text("backend_hostname0 = h\nbackend_port0 = 1\nuser_redirect_preference_list = 'a:0,b:1,c:standby'\n");
   ASSERT_NE(outcome.config, nullptr) << errors_of(outcome);
   ASSERT_EQ(outcome.notices.size(), 1u);
   EXPECT_EQ(outcome.notices[0], "user_redirect_preference_list: there is no node 1 as \"b:1\" says");
