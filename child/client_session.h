@@ -210,7 +210,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void set_held(HeldBlock held);
   bool block_can_move() const;
   void hold_block_again();
-  bool open_block(Backend& backend);
+  bool open_block(Backend& backend, bool failed = false);
   bool move_block(Backend& primary);
   void abandon_standby_block();
   Dispatch wait_for_primary();

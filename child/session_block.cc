@@ -150,6 +150,7 @@ bool ClientSession::answer_block(Bytes bytes) {
 
 void ClientSession::finish_block_answer(std::string& out) {
   for (const PreparedPtr& statement : block_answer_.parsed) names_.define(statement);
+  if (batch_.kind == Batch::Kind::Simple) names_.forget_unnamed();
   for (const auto& [facts, tag] : block_answer_.done) {
     const parser::Statement& statement = facts->facts.statements.front();
     state_of_session_.on_completed(statement, tag);
@@ -186,17 +187,23 @@ bool ClientSession::block_can_move() const {
 // The block on a standby is given up, and held again: it will be opened where its next statement goes.
 void ClientSession::hold_block_again() { set_held(HeldBlock::Held); }
 
-// Opens the held block on BACKEND; false: this takes a moment, or has failed.
-bool ClientSession::open_block(Backend& backend) {
+// Opens the held block on BACKEND; false: this takes a moment, or has failed. FAILED: the block is to be a failed one there
+// too, so that its ROLLBACK, ROLLBACK TO or chain means what it means to the client.
+bool ClientSession::open_block(Backend& backend, bool failed) {
   std::string messages;
   int ready = 0;
   for (const std::string& text : state_of_session_.block()) {
     wire::encode_query(messages, text);
     ++ready;
   }
-  start_internal(backend, std::move(messages), ready, [this, raw = &backend](InternalResult& result) {
+  if (failed) {
+    wire::encode_query(messages, "ROLLBACK TO SAVEPOINT \"this one does not exist\"");
+    ++ready;
+  }
+  start_internal(backend, std::move(messages), ready, [this, failed, raw = &backend](InternalResult& result) {
     const bool standby = raw->node() != worker_.nodes().primary;
-    if (result.lost || result.error) {
+    const bool opened = failed ? result.status == 'E' && result.error && result.error->sqlstate == sqlstate::kInvalidSavepoint : !result.error;
+    if (result.lost || !opened) {
       if (!standby) return fail(result.error.value_or(make_error(sqlstate::kConnectionFailure, "the primary was lost")));
       if (result.error) log::print(log::Level::Info, log_context(), "node {} does not take the transaction: {}", raw->node(), result.error->one_line());
       excluded_.set(static_cast<std::size_t>(raw->node()));
@@ -217,13 +224,14 @@ bool ClientSession::open_block(Backend& backend) {
 // The open block lies on a standby, and this statement must not run there: the block is opened anew on the primary and
 // given up on the standby. READ COMMITTED only: each statement has a snapshot of its own.
 bool ClientSession::move_block(Backend& primary) {
-  if (!block_can_move() || status_ != 'T') {
+  if (!block_can_move()) {
     batch_.node = block_node_;  // it stays, and the standby refuses what it cannot do
     pump_again_ = true;
     return false;
   }
+  const bool failed = status_ == 'E';
   hold_block_again();
-  return open_block(primary);
+  return open_block(primary, failed);
 }
 
 void ClientSession::abandon_standby_block() {

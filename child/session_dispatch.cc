@@ -139,7 +139,7 @@ lb::Target ClientSession::route_batch() {
   if (!unverified_.empty() || !unverified_now_.empty() || routing_.unverified_effects || !routing_.unverified_writes.empty()) verify_writes();
   if (opens_portal_in_block()) {
     // A portal is bound to its node like a cursor, and what follows in the block may need the primary.
-    if (status_ == 'I') {
+    if (status_ == 'I' || held_ == HeldBlock::Held) {
       batch_.primary_only = true;
       batch_.forced = lb::Reason::OpenCursor;
     } else if (block_on_standby() && status_ == 'T') {

@@ -59,6 +59,7 @@ std::string ClientSession::injected_parses(Backend& backend) {
     for (const BatchItem& earlier : batch_.items) {
       if (&earlier == &item) break;
       parsed_here |= earlier.what == Sent::Parse && earlier.statement == statement;
+      parsed_here |= again && earlier.what == Sent::Close && earlier.of_statement && earlier.name == statement->name;
     }
     if (parsed_here || std::find(done.begin(), done.end(), statement->name) != done.end()) continue;
     const auto there = backend.prepared.find(statement->name);

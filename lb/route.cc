@@ -260,10 +260,13 @@ Target route_aborted(std::span<const RouteItem> items, const SessionRouting& ses
   const auto& statements = items.front().facts->statements;
   if (statements.empty()) return stays;
   const Statement& first = statements.front();
-  const bool ends = first.kind == StatementKind::Rollback && !first.transaction.chain;
+  const bool ends = first.kind == StatementKind::Rollback || first.kind == StatementKind::Commit;
   if (!ends && first.kind != StatementKind::RollbackTo) return stays;
   if (statements.size() == 1 && items.size() == 1) return stays;
-  Walk walk(session, ends ? Walk::Block::None : Walk::Block::Open);
+  // A chained block has none of the modes of the failed one: the server has forgotten them.
+  Walk walk = !ends                     ? Walk(session, Walk::Block::Open)
+              : first.transaction.chain ? Walk(session, Walk::Block::Open, TransactionModes{})
+                                        : Walk(session, Walk::Block::None);
   walk.state_has_changed();
   const auto objection = walk_all(items, walk, 1);
   return objection ? block_moves(objection->cause) : stays;

@@ -123,6 +123,19 @@ TEST_F(TransactionTest, settings_of_blocks_that_move_and_fail) {
        " options='-c timezone=Asia/Tokyo'");
 }
 
+// The end of a failed block with more behind it, in one string.
+TEST_F(TransactionTest, a_failed_block_ends_and_something_else_follows) {
+  for (const char* begin : {"BEGIN", "BEGIN READ ONLY"}) {
+    same({begin, kRead, "SELECT 1/0", "ROLLBACK; INSERT INTO written(v) VALUES ('behind')", kRead});
+    same({begin, kRead, "SELECT 1/0", "COMMIT; INSERT INTO written(v) VALUES ('behind')", kRead});
+    same({begin, kRead, "SELECT 1/0", "COMMIT AND CHAIN; INSERT INTO written(v) VALUES ('behind')", "ROLLBACK"});
+    same({begin, kRead, "SELECT 1/0", "ROLLBACK; BEGIN; INSERT INTO written(v) VALUES ('behind')", "ROLLBACK"});
+    same({begin, kRead, "SELECT 1/0", "ROLLBACK AND CHAIN; INSERT INTO written(v) VALUES ('behind')", "ROLLBACK"});
+    same({begin, kRead, "SET LOCAL work_mem = '3MB'", "SAVEPOINT a", kRead, "SELECT 1/0", "ROLLBACK TO a; SHOW work_mem; NOTIFY behind", kRead, "COMMIT"});
+    same({begin, kRead, "SAVEPOINT a", "SELECT 1/0", "ROLLBACK TO a; INSERT INTO written(v) VALUES ('behind')", "ROLLBACK"});
+  }
+}
+
 // BEGIN in the extended protocol, alone and with others, named and unnamed.
 TEST_F(TransactionTest, extended_protocol) {
   const auto run = [](std::string_view name) { return msg::bind("", name) + execute(""); };
@@ -143,6 +156,10 @@ TEST_F(TransactionTest, extended_protocol) {
       begin + sync(), query("SELECT 1"), query("COMMIT"),
       close('S', "b") + parse("b", "BEGIN READ ONLY") + run("b") + sync(), write + sync(), read + sync(), commit + sync(),
       begin + flush() + sync(), commit + sync(),
+      query("BEGIN"), parse("", "SELECT id FROM plain ORDER BY id") + msg::bind("p", "") + execute("p", 3) + sync(), query("INSERT INTO written(v) VALUES ('portal')"), execute("p", 3) + sync(), query("ROLLBACK"),
+      begin + sync(), read + sync(), parse("", "SELECT 1/0") + run("") + sync(), parse("", "ROLLBACK") + run("") + begin + write + sync(), parse("", "ROLLBACK") + run("") + sync(),
+      parse("", "SELECT 1") + run("") + sync(), query("BEGIN"), query("COMMIT"), run("") + sync(),
+      parse("s1", "SELECT 1") + sync(), query("BEGIN"), query("selct"), close('S', "s1") + parse("s1", "BEGIN") + sync(), query("ROLLBACK"),
       begin + sync() + read + sync() + write + sync() + parse("", "ROLLBACK") + run("") + sync(),
   };
   RawClient direct(cluster_.port(0));
