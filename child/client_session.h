@@ -140,7 +140,6 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
     bool unusual_isolation = false;
     bool serializable_default = false;
     bool listening = false;
-    bool open_cursor = false;
     bool temp_names_known = false;
   };
 
@@ -183,6 +182,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool all_local() const;
   void resolve_items(Bytes bytes);
   bool block_on_standby() const;
+  bool may_run_again(const Backend& backend) const;
+  void remember_names();
   bool needs_own_round() const;
   Dispatch leave_unsynced();
   bool takes_back_startup_midway() const;

@@ -215,7 +215,7 @@ bool ClientSession::open_block(Backend& backend, bool failed) {
     routing_.block_held = false;
     raw->applied = state_of_session_.version();
     block_node_ = raw->node();
-    routing_.block_on_standby = standby;
+    routing_.block_on_standby = !primary_backend(*raw);
     abandon_standby_block();
   });
   return false;

@@ -257,7 +257,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     if (spreads(target)) batch_.forced = lb::Reason::FollowsExchange;
   } else if (tracker_.unsynced() && active_ != nullptr) {
     const int wanted = choose_node(target);
-    if (wanted != active_->node() && active_->node() != worker_.nodes().primary) return leave_unsynced();
+    if (wanted != active_->node() && !primary_backend(*active_)) return leave_unsynced();
     batch_.node = active_->node();
     if (wanted != batch_.node) batch_.forced = lb::Reason::FollowsExchange;
   } else if (batch_.node < 0 || (excluded_.any() && excluded_.test(static_cast<std::size_t>(batch_.node)))) {
@@ -285,21 +285,30 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     }
   }
   deadline_.reset();
-  const bool standby = backend->node() != worker_.nodes().primary;
-  const bool may_retry = standby && (status_ == 'I' || (status_ == 'T' && block_can_move())) && batch_.end == Batch::End::Complete && !in_flight;
   last_target_ = target;
-  if (may_retry && !names_before_) {
-    const bool names = std::any_of(batch_.items.begin(), batch_.items.end(), [](const BatchItem& item) {
-      return (item.what == Sent::Parse && !item.name.empty()) || (item.what == Sent::Close && item.of_statement);
-    });
-    if (names) names_before_ = names_;
-  }
+  const bool again = !in_flight && may_run_again(*backend);
+  if (again) remember_names();
   send_batch(*backend, bytes);
-  if (may_retry) {
-    batch_.retained = true;
-    return Dispatch::Retained;
-  }
-  return Dispatch::Sent;
+  if (!again) return Dispatch::Sent;
+  batch_.retained = true;
+  return Dispatch::Retained;
+}
+
+// Only what was found to be a read, and only where the server itself says that it cannot write: nothing that may write is
+// ever run twice, whatever is known of the nodes at this moment.
+bool ClientSession::may_run_again(const Backend& backend) const {
+  if (batch_.end != Batch::End::Complete || primary_backend(backend)) return false;
+  if (status_ != 'I') return status_ == 'T' && block_can_move();
+  return last_target_.scope == lb::Scope::AnyReadable || last_target_.scope == lb::Scope::Node;
+}
+
+// A batch that is run again begins with the names that there were before it.
+void ClientSession::remember_names() {
+  if (names_before_) return;
+  const bool names = std::any_of(batch_.items.begin(), batch_.items.end(), [](const BatchItem& item) {
+    return (item.what == Sent::Parse && !item.name.empty()) || (item.what == Sent::Close && item.of_statement);
+  });
+  if (names) names_before_ = names_;
 }
 
 // Nothing more is sent before the replies are there. A server keeps those of an unfinished batch to itself until it is
@@ -313,7 +322,8 @@ ClientSession::Dispatch ClientSession::await_replies() {
   return Dispatch::Waiting;
 }
 
-bool ClientSession::block_on_standby() const { return block_node_ >= 0 && block_node_ != worker_.nodes().primary; }
+// As it was when the block was opened: that the primary is gone does not make a standby's block of one that has written.
+bool ClientSession::block_on_standby() const { return block_node_ >= 0 && routing_.block_on_standby; }
 
 // A batch that needs something done on its backend first cannot be pipelined behind an answer that is still to come.
 bool ClientSession::needs_own_round() const {

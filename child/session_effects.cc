@@ -60,7 +60,7 @@ bool ClientSession::is_known_temp(const lb::Unverified& use) const {
 }
 
 ClientSession::Fears ClientSession::fears() const {
-  return {routing_.may_have_temp, routing_.opaque_state, routing_.unusual_isolation, routing_.serializable_default, routing_.listening, routing_.open_cursor, routing_.temp_names_known};
+  return {routing_.may_have_temp, routing_.opaque_state, routing_.unusual_isolation, routing_.serializable_default, routing_.listening, routing_.temp_names_known};
 }
 
 void ClientSession::fears(const Fears& fears) {

@@ -68,10 +68,11 @@ void ClientSession::on_backend_lost(Backend& backend, const Error& error) {
   remove_backend(backend);
 }
 
+// The server says so itself (PostgreSQL 14 and later). Of an older one: whatever is not known to be a standby beside a primary.
 bool ClientSession::primary_backend(const Backend& backend) const {
   const auto parameter = backend.parameters.find(std::string_view("in_hot_standby"));
   if (parameter != backend.parameters.end()) return parameter->second == "off";
-  return backend.node() == worker_.nodes().primary;
+  return worker_.nodes().primary < 0 || backend.node() == worker_.nodes().primary;
 }
 
 // The server is gone in the middle of an exchange.
@@ -102,6 +103,7 @@ void ClientSession::answer_lost_read(const Backend& backend, const Error& error)
                                      fmt::format("Node {}: {}.", backend.node(), error.message), "Run the statement again."));
   if (status_ != 'I') {
     status_ = 'E';
+    state_of_session_.on_ready(status_, true);
     set_held(HeldBlock::Aborted);
   }
   wire::encode_ready_for_query(out, status_);

@@ -101,12 +101,8 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
     if (server_left_ > 0) {
       const std::size_t count = std::min(server_left_, bytes.size() - pos);
       server_left_ -= count;
-      if (!server_forward_) {
-        flush(pos + count);
-        pos += count;
-      } else {
-        pos += count;
-      }
+      if (!server_forward_) flush(pos + count);
+      pos += count;
       continue;
     }
     const Bytes rest = bytes.subspan(pos);
@@ -121,13 +117,10 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
     const bool bulk = header.tag == 'D' || header.tag == 'd';
     if (bulk && begun_ && !discarding_ && tracker_.executing()) {
       // The hot path of large results: nothing to learn from a row.
-      if (total > rest.size()) {
-        server_left_ = total - rest.size();
-        server_forward_ = true;
-        pos = bytes.size();
-        break;
-      }
-      pos += total;
+      const std::size_t here = std::min(total, rest.size());
+      server_left_ = total - here;
+      server_forward_ = true;
+      pos += here;
       continue;
     }
     if (total > rest.size() && total <= kMaxLookedAt && !bulk) break;  // wait for the whole message
@@ -384,7 +377,7 @@ void ClientSession::settle(Backend& backend) {
     if (std::exchange(catalog_changed_, false)) worker_.resolver().catalog_changed();
   } else if (block_node_ < 0) {
     block_node_ = backend.node();
-    routing_.block_on_standby = backend.node() != worker_.nodes().primary;
+    routing_.block_on_standby = !primary_backend(backend);
   }
   if (ready_status_ != 'I') routing_.block_modes = state_of_session_.block_modes();
   if (std::exchange(state_changed_, false) || (failed_ && ready_status_ == 'I')) refresh_routing();

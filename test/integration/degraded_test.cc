@@ -238,6 +238,23 @@ TEST_F(DegradedTest, the_primary_dies_and_comes_back) {
       "0");
 }
 
+// What was written is lost with its server or not, but nobody is told that it was committed.
+TEST_F(DegradedTest, a_transaction_that_has_written_is_not_opened_anew) {
+  Pgweir weir(cluster_, kQuick);
+  for (const char* end : {"COMMIT", "INSERT INTO written(v) VALUES ('again')"}) {
+    Connection client(weir.conninfo());
+    ASSERT_TRUE(weir.reaches_standby(client, kRead));
+    client.must("BEGIN");
+    client.must("INSERT INTO written(v) VALUES ('frozen')");
+    cluster_.freeze(0);
+    expect_soon("the primary is marked", [&] { return down(weir, 0); });
+    const Answer answer = client.exec(end);
+    EXPECT_FALSE(answer.ok()) << answer.tag;
+    cluster_.thaw(0);
+    expect_soon("the primary is back", [&] { return !down(weir, 0); });
+  }
+}
+
 TEST_F(DegradedTest, a_client_that_waits_for_the_primary_goes_on_when_it_is_back) {
   Settings patient = kQuick;
   patient["query_wait_timeout"] = "60";
