@@ -2,10 +2,11 @@
 // routed, gets a backend (from its own set, the cache, or by waiting), brings the session's state up to date there, and
 // relays both ways until ReadyForQuery.
 //
-// The code is in these files: client_session.cc (life, input), session_dispatch.cc (routing and backends),
+// The code is in these files: client_session.cc (life), session_input.cc and session_long.cc (what the client sends),
+// session_dispatch.cc (routing), session_node.cc (choice of the node), session_wait.cc (backends got and waited for),
 // session_effects.cc (what exchanges do to the session), session_prepare.cc (a backend catches up), session_block.cc
-// (transaction blocks held and moved), session_local.cc
-// and session_command.cc (statements of pgweir's own), session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
+// (transaction blocks held and moved), session_local.cc and session_command.cc (statements of pgweir's own),
+// session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
 // that are run again elsewhere, servers that are lost).
 #pragma once
 
@@ -145,7 +146,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
 
   void set_state(ClientState state);
 
-  // --- input (client_session.cc)
+  // --- input (session_input.cc, session_long.cc)
   void pump();
   bool answers_owed() const;
   std::size_t process(Bytes bytes);
@@ -166,7 +167,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   log::Context log_context() const;
   bool preparing(const Backend& backend) const { return internal_ != nullptr && internal_backend_ == &backend; }
 
-  // --- routing and backends (session_dispatch.cc)
+  // --- routing and backends (session_dispatch.cc, session_node.cc, session_wait.cc)
   Dispatch dispatch(Bytes bytes);
   Dispatch await_replies();
   Dispatch answer_locally(Bytes bytes);

@@ -1,0 +1,149 @@
+// Getting a backend, waiting for one, and what is said when there is none: see client_session.h.
+#include <fmt/format.h>
+
+#include "child/client_session.h"
+#include "child/worker.h"
+#include "common/base/log.h"
+#include "common/base/sqlstate.h"
+#include "common/config/config.h"
+#include "common/wire/encode.h"
+
+namespace weir::child {
+namespace {
+
+constexpr int kMaxRetries = 8;  // of one batch over nodes that fail
+
+}  // namespace
+
+Monotonic ClientSession::wait_deadline() {
+  if (!deadline_) {
+    const auto limit = worker_.config().query_wait_timeout;
+    deadline_ = worker_.loop().now() + (limit > 0 ? std::chrono::seconds(limit) : std::chrono::seconds(86400 * 365));
+  }
+  return *deadline_;
+}
+
+ClientSession::Dispatch ClientSession::acquire(int node) {
+  if (acquiring_) return Dispatch::Waiting;
+  AcquireRequest request;
+  request.key = &identity_.key;
+  request.node = node;
+  request.secret = secret_;
+  request.may_wait = node == worker_.nodes().primary;
+  request.deadline = wait_deadline();
+  set_state(ClientState::AwaitBackend);
+  acquiring_ = true;
+  BackendCache::Acquired acquired = worker_.backends().acquire(request, *this);
+  if (acquired.backend != nullptr) {
+    acquiring_ = false;
+    hold(std::move(acquired.backend));
+    if (state_ == ClientState::Closing) return Dispatch::Ended;
+    set_state(ClientState::Idle);
+    return Dispatch::Sent;
+  }
+  if (acquired.full) {
+    // A read whose standby has no free connection uses another node, at last the primary.
+    acquiring_ = false;
+    set_state(ClientState::Idle);
+    excluded_.set(static_cast<std::size_t>(node));
+    batch_.node = -1;
+    pump_again_ = true;
+  }
+  return Dispatch::Waiting;
+}
+
+void ClientSession::on_backend(std::unique_ptr<Backend> backend) {
+  acquiring_ = false;
+  hold(std::move(backend));
+  if (state_ == ClientState::AwaitBackend) set_state(ClientState::Idle);
+  pump();
+}
+
+void ClientSession::on_backend_failed(int node, const AcquireFailure& failure) {
+  acquiring_ = false;
+  if (state_ == ClientState::Closing) return;
+  set_state(ClientState::Idle);
+  const bool primary = node == worker_.nodes().primary;
+  if (failure.kind == AcquireFailure::Kind::Timeout || (primary && failure.kind == AcquireFailure::Kind::Full)) {
+    return refuse_batch(make_error(
+        sqlstate::kTooManyConnections, "query_wait_timeout: no connection to the server came free in time",
+        fmt::format("All connections of user \"{}\" to database \"{}\" on node {} that this process may open are in use.",
+                    identity_.user, identity_.database, node),
+        fmt::format("Raise max_pool (now {}) or num_init_children, or query_wait_timeout (now {} s).",
+                    worker_.config().max_pool, worker_.config().query_wait_timeout)));
+  }
+  const LoginFailure& login = failure.login;
+  if (!primary) {
+    if (failure.kind == AcquireFailure::Kind::Login) worker_.avoid(node);
+    excluded_.set(static_cast<std::size_t>(node));
+    if (reader_node_ == node) reader_node_ = -1;
+    batch_.node = -1;
+    if (block_node_ == node) return fail(login.error);
+    if (++retries_ > kMaxRetries) return refuse_batch(login.error);
+    return pump();
+  }
+  switch (login.kind) {
+    case LoginFailure::Kind::Unreachable:
+    case LoginFailure::Kind::NotUsable:
+    case LoginFailure::Kind::Timeout:
+      batch_.node = -1;
+      if (wait_deadline() <= worker_.loop().now()) return refuse_batch(login.error);
+      set_state(ClientState::AwaitPrimary);
+      worker_.park(*this);
+      return;
+    default: return refuse_batch(login.error);
+  }
+}
+
+ClientSession::Dispatch ClientSession::wait_for_primary() {
+  if (wait_deadline() <= worker_.loop().now()) {
+    refuse_batch(make_error(sqlstate::kCannotConnectNow, "query_wait_timeout: no primary server was found in time",
+                            "No node is known to be the primary and reachable.",
+                            "See SHOW POOL_NODES for the state of each node and its reason."));
+    return Dispatch::Ended;
+  }
+  if (state_ != ClientState::AwaitPrimary) {
+    set_state(ClientState::AwaitPrimary);
+    worker_.park(*this);
+  }
+  return Dispatch::Waiting;
+}
+
+void ClientSession::resume_parked() {
+  if (state_ != ClientState::AwaitPrimary) return worker_.unpark(*this);
+  set_state(ClientState::Idle);
+  pump();
+  if (state_ != ClientState::AwaitPrimary) worker_.unpark(*this);
+}
+
+// The whole batch is answered with ERROR, and the session lives. What of it arrives later is thrown away.
+void ClientSession::refuse_batch(Error error) {
+  if (state_ == ClientState::Closing) return;
+  deadline_.reset();
+  excluded_.reset();
+  retries_ = 0;
+  const bool whole = batch_.end == Batch::End::Complete && (batch_.kind != Batch::Kind::None);
+  const bool held = held_ == HeldBlock::Held && status_ == 'T';
+  if (!whole || (status_ != 'I' && !held)) return fail(std::move(error));
+  if (held) {
+    set_held(HeldBlock::Aborted);
+    status_ = 'E';
+  }
+  std::string out;
+  error.severity = Severity::Error;
+  wire::encode_error(out, error);
+  wire::encode_ready_for_query(out, status_);
+  stream_.write(out);
+  log::print(log::Level::Error, log_context(), "{}", error.one_line());
+  set_state(ClientState::Idle);
+  if (pumping_) {  // the caller takes the batch off its input
+    refused_ = true;
+    return;
+  }
+  const std::size_t length = batch_.length;
+  batch_.clear();
+  in_.erase(0, length);
+  pump();
+}
+
+}  // namespace weir::child
