@@ -213,6 +213,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool block_can_move() const;
   void hold_block_again();
   bool open_block(Backend& backend, bool failed = false);
+  bool opens_with_batch(const Backend& backend) const;
+  void open_with_batch(Backend& backend);
+  std::string opening_messages(Backend& backend);
   bool move_block(Backend& primary);
   void abandon_standby_block();
   Dispatch wait_for_primary();
@@ -234,7 +237,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void send_batch(Backend& backend, Bytes bytes);
   std::string injected_parses(Backend& backend);
   bool is_stale(const Backend& backend, const BatchItem& item) const;
-  void note_sent(const BatchItem& item);
+  void note_sent(const BatchItem& item, bool opening);
   void note_startup_taken_back();
   void log_statement(const Backend& backend, Bytes bytes);
   void notify_of_node(const Backend& backend, std::string_view text);
@@ -307,6 +310,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   char status_ = 'I';            // as the client was last told
   int block_node_ = -1;          // where the open transaction block is
   HeldBlock held_ = HeldBlock::None;  // a block that is open nowhere
+  bool opening_ = false;              // the batch that is to be sent opens the block
+  std::size_t opening_left_ = 0;      // statements that open the block, of which the server has not told the end
+  bool ready_seen_ = false;           // the reply at hand ends an exchange
   struct BlockAnswers {               // of the batch at hand, until it is known that pgweir can give all of them
     HeldBlock held = HeldBlock::None;
     bool in_block = false;

@@ -38,6 +38,13 @@ void ReplyTracker::sent(Sent what, bool hidden) {
   count(what, 1);
 }
 
+void ReplyTracker::sent_query_and_sync() {
+  sent(Sent::Query);
+  if (skipping_) return;
+  queue_.back().ready_hidden = true;
+  sent(Sent::Sync);
+}
+
 void ReplyTracker::pop() {
   answered_ = false;
   count(head(), -1);
@@ -72,6 +79,7 @@ Progress ReplyTracker::error() {
 void ReplyTracker::begin_copy_in() {
   // The Syncs that were sent after the statement and before the end of the copy are ignored by the server.
   copy_in_ = true;
+  queue_[head_].ready_hidden = false;
   std::size_t keep = head_ + 1;
   for (std::size_t i = head_ + 1; i < queue_.size(); ++i) {
     if (copy_in_ && queue_[i].what == Sent::CopyEnd) {
@@ -138,6 +146,7 @@ Progress ReplyTracker::feed(char tag) {
     case 'V': answered_ = true; return simple(of == Sent::FunctionCall, Event::Answer, false);
     case 'Z':
       copy_in_ = false;
+      if (query && answered_ && queue_[head_].ready_hidden) return pop(), Progress{Event::Other, of, true, 0, 0};
       // A Query has an answer before it, if only an error: one without is left over from what was before.
       return simple(of == Sent::Sync || ((query || of == Sent::FunctionCall) && answered_), Event::Ready, true);
     default: return {Event::Unexpected, of, hidden, 0, 0};

@@ -35,6 +35,9 @@ class ReplyTracker {
  public:
   // HIDDEN: sent by pgweir itself, ahead of what the client asked for.
   void sent(Sent what, bool hidden = false);
+  // A Query with a Sync of pgweir's own behind it, because messages of its own without a Sync stand before it: two
+  // ReadyForQuery come, of which the owner sees one. Not for a text that may copy in: a Sync is lost in the data.
+  void sent_query_and_sync();
   // A reply of the server (never called for NoticeResponse, ParameterStatus and NotificationResponse).
   Progress feed(char tag);
 
@@ -55,6 +58,7 @@ class ReplyTracker {
   struct Item {
     Sent what;
     bool hidden;
+    bool ready_hidden = false;  // a Query's ReadyForQuery: that of the Sync behind it counts
   };
   Sent head() const { return queue_[head_].what; }
   void pop();

@@ -221,6 +221,45 @@ bool ClientSession::open_block(Backend& backend, bool failed) {
   return false;
 }
 
+// In front of the batch, in the same write: if one of these statements fails, the server skips the batch up to its Sync.
+bool ClientSession::opens_with_batch(const Backend& backend) const {
+  if (status_ != 'T' || block_node_ >= 0 || backend.status != 'I' || batch_.end != Batch::End::Complete) return false;
+  const bool left_open = std::any_of(set_.begin(), set_.end(), [](const auto& other) { return other->status != 'I'; });
+  if (left_open) return false;
+  if (batch_.kind == Batch::Kind::Extended) return true;
+  if (batch_.kind != Batch::Kind::Simple || batch_.items.front().facts == nullptr) return false;
+  // A Query gets a Sync of pgweir's own behind it, which a COPY from the client would swallow.
+  const auto& statements = batch_.items.front().facts->facts.statements;
+  return !statements.empty() && std::none_of(statements.begin(), statements.end(), [](const parser::Statement& statement) {
+    return statement.kind == parser::StatementKind::Unknown || statement.kind == parser::StatementKind::CopyOther;
+  });
+}
+
+void ClientSession::open_with_batch(Backend& backend) {
+  held_ = HeldBlock::None;
+  routing_.block_held = false;
+  block_node_ = backend.node();
+  routing_.block_on_standby = !primary_backend(backend);
+  opening_ = true;
+}
+
+std::string ClientSession::opening_messages(Backend& backend) {
+  std::string out;
+  for (const std::string& text : state_of_session_.block()) {
+    wire::encode_parse(out, "", text);
+    wire::encode_bind(out, "", "", {});
+    wire::encode_execute(out, "", 0);
+    tracker_.sent(Sent::Parse, true);
+    tracker_.sent(Sent::Bind, true);
+    tracker_.sent(Sent::Execute, true);
+    names_.close_sent("\x01portal", true);  // nothing of the session's is prepared by it
+    ++opening_left_;
+  }
+  backend.prepared.insert_or_assign(std::string(), 0);  // an unnamed statement, and not the client's
+  backend.applied = state_of_session_.version();
+  return out;
+}
+
 // The open block lies on a standby, and this statement must not run there: the block is opened anew on the primary and
 // given up on the standby. READ COMMITTED only: each statement has a snapshot of its own.
 bool ClientSession::move_block(Backend& primary) {

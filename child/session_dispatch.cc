@@ -223,7 +223,11 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   }
   if (!in_flight && !tracker_.unsynced()) {
     if (!prepare(*backend)) return Dispatch::Waiting;
-    if (held_ == HeldBlock::Held && !open_block(*backend)) return Dispatch::Waiting;
+    if (held_ == HeldBlock::Held && opens_with_batch(*backend)) {
+      open_with_batch(*backend);
+    } else if (held_ == HeldBlock::Held && !open_block(*backend)) {
+      return Dispatch::Waiting;
+    }
     if (block_node_ >= 0 && block_node_ != batch_.node && !move_block(*backend)) {
       return state_ == ClientState::Closing ? Dispatch::Ended : Dispatch::Waiting;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "child/client_session.h"
+#include "child/retry.h"
 #include "child/worker.h"
 #include "common/base/log.h"
 #include "common/base/sqlstate.h"
@@ -80,7 +81,7 @@ void ClientSession::lose_exchange(Backend& backend, const Error& error) {
   worker_.suspect(backend.node());
   const bool standby = !primary_backend(backend);
   if (standby && batch_.retained && (block_node_ < 0 || block_can_move()) && server_left_ == 0) {
-    const bool again = !begun_ && retries_ < 8;
+    const bool again = !begun_ && retries_ < kMaxRetries;
     remove_backend(backend);
     server_left_ = 0;
     if (again) {

@@ -128,7 +128,8 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
     const Bytes message = rest.first(std::min(total, rest.size()));
     const bool to_client = on_reply(backend, header.tag, message);
     if (state_ == ClientState::Closing || active_ != &backend) return bytes.size();
-    if (header.tag == 'Z' && to_client && state_of_session_.owes_startup() && tracker_.idle() && ready_status_ != 'E') {
+    const bool ready = std::exchange(ready_seen_, false);
+    if (ready && to_client && state_of_session_.owes_startup() && tracker_.idle() && ready_status_ != 'E') {
       flush(pos);
       restore_startup(backend);
       return pos + message.size();
@@ -139,7 +140,7 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
     }
     if (!to_client) flush(pos + message.size());
     pos += message.size();
-    if (header.tag == 'Z') {
+    if (ready) {
       flush(pos);
       settle(backend);
       if (state_ == ClientState::Closing || active_ != &backend) return bytes.size();
@@ -166,10 +167,15 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
       if (!discarding_) names_.succeeded(backend);
       return !progress.hidden && !discarding_;
     case Event::StatementDone:
+      if (progress.hidden) {
+        if (opening_left_ > 0) --opening_left_;
+        return false;
+      }
       if (!discarding_) on_statement_done(message, tag);
       [[fallthrough]];
     case Event::Answer:
     case Event::CopyIn:
+      if (progress.hidden) return false;
       if (!discarding_) begin_answer();
       return !discarding_;
     case Event::Error: return on_error_reply(backend, message, progress);
@@ -180,8 +186,9 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
         return false;
       }
       ready_status_ = *status;
+      ready_seen_ = true;
       if (!discarding_) begin_answer();
-      return !discarding_;
+      return !discarding_ && opening_left_ == 0;
     }
     case Event::Other: return !progress.hidden && !discarding_;
   }
@@ -197,7 +204,9 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
   worker_.rows().counts(backend.node()).count(error_class(fields ? fields->severity : std::string_view()));
   if (discarding_) return false;
   const bool primary = backend.node() == worker_.nodes().primary;
-  if (batch_.retained && !begun_ && may_retry(sqlstate, fatal, status_ == 'I' || block_can_move(), retries_)) {
+  // A block that a standby does not take is opened elsewhere, whatever its reason.
+  const bool unopened = opening_left_ > 0 && retries_ < kMaxRetries;
+  if (batch_.retained && !begun_ && (unopened || may_retry(sqlstate, fatal, status_ == 'I' || block_can_move(), retries_))) {
     log::print(log::Level::Info, log_context(), "node {} refused a read with {}: it is run again on another node", backend.node(), sqlstate);
     discarding_ = true;
     hold_.clear();
@@ -361,8 +370,16 @@ void ClientSession::restore_startup(Backend& backend) {
 void ClientSession::settle(Backend& backend) {
   backend.status = ready_status_;
   if (discarding_) return retry_elsewhere(backend);
+  // BEGIN has failed, and nothing behind it was run: to the client its transaction has failed.
+  const bool unopened = std::exchange(opening_left_, 0) > 0;
+  if (unopened) {
+    ready_status_ = 'E';
+    std::string ready;
+    wire::encode_ready_for_query(ready, ready_status_);
+    stream_.write(ready);
+  }
   const StateVersion reached = state_of_session_.on_ready(ready_status_, failed_);
-  backend.applied = reached;
+  backend.applied = unopened ? state_of_session_.block_version() : reached;
   status_ = ready_status_;
   if (ready_status_ == 'I') {
     block_node_ = -1;
@@ -379,6 +396,7 @@ void ClientSession::settle(Backend& backend) {
     block_node_ = backend.node();
     routing_.block_on_standby = !primary_backend(backend);
   }
+  if (unopened) set_held(HeldBlock::Aborted);
   if (ready_status_ != 'I') routing_.block_modes = state_of_session_.block_modes();
   if (std::exchange(state_changed_, false) || (failed_ && ready_status_ == 'I')) refresh_routing();
   if (tracker_.exchanges() == 0) {

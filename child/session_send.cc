@@ -90,8 +90,12 @@ bool ClientSession::is_stale(const Backend& backend, const BatchItem& item) cons
   return !names_.is_pending(item.statement_name);
 }
 
-void ClientSession::note_sent(const BatchItem& item) {
-  tracker_.sent(item.what);
+void ClientSession::note_sent(const BatchItem& item, bool opening) {
+  if (opening && item.what == Sent::Query) {
+    tracker_.sent_query_and_sync();
+  } else {
+    tracker_.sent(item.what);
+  }
   if (tracker_.skipping()) return;
   switch (item.what) {
     case Sent::Parse: names_.parse_sent(item.statement, false); break;
@@ -118,6 +122,7 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   if (tracker_.idle() && !tracker_.skipping()) {
     begun_ = false;
     failed_ = false;
+    opening_left_ = 0;
   }
   active_ = &backend;
   flushed_ = false;
@@ -130,19 +135,21 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   if (long_text_ != nullptr) long_before_ = fears();
   if (!batch_.retried) apply_effects();
   const bool by_name = batch_.kind == Batch::Kind::Extended;
-  const std::string injected = by_name && !tracker_.skipping() ? injected_parses(backend) : std::string();
+  const bool opening = std::exchange(opening_, false);
+  std::string injected = opening ? opening_messages(backend) : std::string();
+  if (by_name && !tracker_.skipping()) injected += injected_parses(backend);
   note_startup_taken_back();
   if (!tracker_.skipping()) count_batch(backend);
-  for (const BatchItem& item : batch_.items) note_sent(item);
+  for (const BatchItem& item : batch_.items) note_sent(item, opening);
   if (batch_.kind == Batch::Kind::Simple) backend.prepared.erase(std::string());
   const config::Config& settings = config();
   if (settings.log_statement || settings.log_per_node_statement || settings.notice_per_node_statement) log_statement(backend, bytes);
   if (injected.empty()) {
     if (!bytes.empty()) backend.send(bytes);
   } else {
-    std::string all = injected;
-    all.append(as_text(bytes));
-    backend.send(all);
+    injected.append(as_text(bytes));
+    if (opening && batch_.kind == Batch::Kind::Simple) wire::encode_sync(injected);
+    backend.send(injected);
   }
   if (output_full()) stream_.pause_reading();
   set_state(ClientState::InExchange);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "child/client_session.h"
+#include "child/retry.h"
 #include "child/worker.h"
 #include "common/base/log.h"
 #include "common/base/sqlstate.h"
@@ -9,11 +10,6 @@
 #include "common/wire/encode.h"
 
 namespace weir::child {
-namespace {
-
-constexpr int kMaxRetries = 8;  // of one batch over nodes that fail
-
-}  // namespace
 
 Monotonic ClientSession::wait_deadline() {
   if (!deadline_) {

@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "test/support/meddler.h"
 #include "test/support/pgweir.h"
 #include "test/support/raw_client.h"
 
@@ -252,6 +253,55 @@ TEST(transaction, a_lost_standby_does_not_fail_the_block) {
     }
     EXPECT_TRUE(wait_until([&] { return weir.reaches_standby(client, kRead); }));
   }
+}
+
+// BEGIN goes in front of the first statement, in the same write: where it fails the statement must not run.
+TEST(transaction, a_begin_that_the_primary_refuses) {
+  const Cluster& cluster = Cluster::shared();
+  Meddler primary(cluster.port(0));
+  Pgweir weir(cluster, {{"backend_port0", std::to_string(primary.port())}});
+  Connection client(weir.conninfo());
+  client.must("DELETE FROM written WHERE v = 'never'");
+  for (const bool extended : {false, true}) {
+    SCOPED_TRACE(extended ? "extended" : "simple");
+    const auto insert = [&] {
+      return extended ? client.exec_params("INSERT INTO written(v) VALUES ($1)", {"never"}) : client.exec("INSERT INTO written(v) VALUES ('never')");
+    };
+    ASSERT_TRUE(weir.reaches_standby(client, kRead));  // what was used before is known by now
+    client.must("BEGIN");
+    primary.change("BEGIN", "BEGIX");
+    EXPECT_EQ(insert().sqlstate, "42601");
+    EXPECT_EQ(primary.changed(), 1);
+    primary.change("", "");
+    EXPECT_EQ(client.transaction(), 'E');
+    EXPECT_EQ(insert().sqlstate, "25P02");
+    EXPECT_EQ(client.exec("SAVEPOINT a").sqlstate, "25P02");
+    EXPECT_EQ(client.exec("COMMIT").tag, "ROLLBACK");
+    EXPECT_EQ(client.transaction(), 'I');
+    EXPECT_EQ(client.value("SELECT count(*) FROM written WHERE v = 'never'"), "0");
+    client.must("BEGIN");
+    client.must("SET LOCAL work_mem = '3MB'");
+    EXPECT_EQ(client.value("SHOW work_mem"), "3MB");
+    client.must("COMMIT");
+    EXPECT_EQ(client.value("SHOW work_mem"), "4MB");
+  }
+}
+
+TEST(transaction, a_begin_that_a_standby_refuses) {
+  const Cluster& cluster = Cluster::shared();
+  Meddler standby(cluster.port(1));
+  Pgweir weir(cluster, {{"backend_port1", std::to_string(standby.port())}, {"backend_weight2", "0"}});
+  Connection client(weir.conninfo());
+  ASSERT_TRUE(weir.reaches_standby(client, kRead));
+  client.must("BEGIN");
+  standby.change("BEGIN", "BEGIX");
+  EXPECT_EQ(client.value(kRead), "row 1");
+  EXPECT_EQ(standby.changed(), 1);
+  EXPECT_EQ(client.transaction(), 'T');
+  client.must("INSERT INTO written(v) VALUES ('elsewhere')");
+  client.must("COMMIT");
+  standby.change("", "");
+  EXPECT_TRUE(weir.reaches_standby(client, kRead));
 }
 
 } // namespace

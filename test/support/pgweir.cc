@@ -141,7 +141,7 @@ void Pgweir::start() {
       continue;
     expect_soon("node seen", [&] {
       return logged("node " + std::to_string(node) +
-                    " (127.0.0.1:" + std::to_string(cluster_.port(node)) + ") is Up");
+                    " (127.0.0.1:" + settings_.at("backend_port" + std::to_string(node)) + ") is Up");
     });
   }
   if (cluster_.answers(0))

@@ -11,7 +11,7 @@ namespace weir::child {
 namespace {
 
 // A script is words apart from each other by blanks. ">P" sends a Parse, B Bind, d and p Describe (statement, portal),
-// E Execute, C Close, S Sync, Q Query, F FunctionCall, x CopyDone or CopyFail; ">~P" is pgweir's own. Other words are a
+// E Execute, C Close, S Sync, Q Query, G Query and a Sync of pgweir's own, F FunctionCall, x CopyDone or CopyFail; ">~P" is pgweir's own. Other words are a
 // reply's tag and what shall come of it: o Other, p Parsed, c Closed, a Answer, d StatementDone, i CopyIn, e Error,
 // r Ready, ! Unexpected.
 Sent sent_of(char letter) {
@@ -60,6 +60,10 @@ Progress play(ReplyTracker& tracker, const std::string& script) {
   std::istringstream words(script);
   Progress last;
   for (std::string word; words >> word;) {
+    if (word == ">G") {
+      tracker.sent_query_and_sync();
+      continue;
+    }
     if (word[0] == '>') {
       tracker.sent(sent_of(word.back()), word[1] == '~');
       continue;
@@ -119,6 +123,14 @@ constexpr Row kRows[] = {
     {"and then it goes on", ">P Ee >B >S >P >S Zr 1p Zr", "idle"},
     {"a Query behind an error is skipped, too", ">P >Q >S Ee Zr", "idle"},
     {"COMMIT fails at Sync", ">P >B >E >S 1p 2o Cd Ee Zr", "idle"},
+    // A block opened in front of a Query.
+    {"BEGIN, Query, Sync", ">~P >~B >~E >G 1p 2o Cd To Da Cd Zo", "1/0"},
+    {"... to the end", ">~P >~B >~E >G 1p 2o Cd To Da Cd Zo Zr", "idle"},
+    {"... the Query fails", ">~P >~B >~E >G 1p 2o Cd Ee Zo Zr", "idle"},
+    {"... BEGIN fails: one ReadyForQuery", ">~P >~B >~E >G Ee Zr", "idle"},
+    {"... at its Execute", ">~P >~B >~E >G 1p 2o Ee Zr", "idle"},
+    {"... a server that copies in after all", ">G Gi >x Cd Zr", "idle"},
+    {"... ReadyForQuery without an answer", ">~P >~B >~E >G 1p 2o Cd Z!", "2/1"},
     {"an error out of turn", "Ee", "idle"},
     {"... and what was sent then", "Ee >Q Cd Zr", "idle"},
     // COPY.
