@@ -10,9 +10,9 @@
 namespace weir::parser {
 namespace {
 
-std::uint64_t load(const char* from, std::size_t count) {
+template <std::size_t kCount> std::uint64_t load(const char* from) {
   std::uint64_t word = 0;
-  std::memcpy(&word, from, count);
+  std::memcpy(&word, from, kCount);
   return word;
 }
 
@@ -60,24 +60,37 @@ bool has_literal(std::string_view text) {
 
 } // namespace
 
+// No factor is known outside, so that no text can make one zero and hide what stands before it.
+FactsCache::Hash::Hash(std::uint64_t secret) : seed(secret), other(fold(secret, kOdd2)) {}
+
 std::size_t FactsCache::Hash::operator()(std::string_view text) const {
   const char* at = text.data();
   std::size_t left = text.size();
-  // No factor is known outside, so that no text can make one zero and hide what stands before it.
-  const std::uint64_t other = fold(seed, kOdd2);
   std::uint64_t hash = seed ^ (left * kOdd1);
+  if (left > 32) {
+    // Two chains, since each product waits for the one before it.
+    std::uint64_t second = other;
+    for (; left > 32; at += 32, left -= 32) {
+      hash = fold(load<8>(at) ^ hash, load<8>(at + 8) ^ other);
+      second = fold(load<8>(at + 16) ^ second, load<8>(at + 24) ^ seed);
+    }
+    hash ^= second;
+  }
   for (; left >= 16; at += 16, left -= 16)
-    hash = fold(load(at, 8) ^ hash, load(at + 8, 8) ^ other);
+    hash = fold(load<8>(at) ^ hash, load<8>(at + 8) ^ other);
   if (left >= 8) {
-    hash = fold(load(at, 8) ^ hash, load(at + left - 8, 8) ^ other);
+    hash = fold(load<8>(at) ^ hash, load<8>(at + left - 8) ^ other);
+  } else if (left >= 4) {
+    hash = fold((load<4>(at) << 32U | load<4>(at + left - 4)) ^ hash, other);
   } else if (left > 0) {
-    hash = fold(load(at, left) ^ hash, other);
+    const std::uint64_t bytes = load<1>(at) << 16U | load<1>(at + left / 2) << 8U | load<1>(at + left - 1);
+    hash = fold(bytes ^ hash, other);
   }
   return static_cast<std::size_t>(fold(hash ^ kOdd2, kOdd1));
 }
 
-FactsCache::Table::Table(std::size_t max_entries, std::size_t max_bytes, std::uint64_t seed)
-    : max_entries_(max_entries), max_bytes_(max_bytes), index_(0, Hash{seed}) {}
+FactsCache::Table::Table(std::size_t max_entries, std::size_t max_bytes, const Hash& hash)
+    : max_entries_(max_entries), max_bytes_(max_bytes), index_(0, hash) {}
 
 const std::shared_ptr<const Entry>* FactsCache::Table::find(std::string_view text) {
   const auto it = index_.find(text);
@@ -113,8 +126,8 @@ void FactsCache::Table::drop_last() {
 }
 
 FactsCache::FactsCache(std::size_t max_entries, std::size_t max_bytes)
-    : hash_{secure_random_u64()}, exact_(max_entries, max_bytes, hash_.seed),
-      skeletons_(max_entries, max_bytes, hash_.seed),
+    : hash_{secure_random_u64()}, exact_(max_entries, max_bytes, hash_),
+      skeletons_(max_entries, max_bytes, hash_),
       hangs_on_literals_(std::make_shared<Entry>()) {}
 
 bool FactsCache::seen_before(std::string_view text) {

@@ -56,7 +56,9 @@ private:
   struct Hash {
     using is_transparent = void;
     using is_avalanching = void;
-    std::uint64_t seed = 0;
+    explicit Hash(std::uint64_t secret);
+    std::uint64_t seed;
+    std::uint64_t other;
     std::size_t operator()(std::string_view text) const;
   };
   struct Line {
@@ -67,7 +69,7 @@ private:
   // One least-recently-used table. The keys are views of the lines' texts.
   class Table {
   public:
-    Table(std::size_t max_entries, std::size_t max_bytes, std::uint64_t seed);
+    Table(std::size_t max_entries, std::size_t max_bytes, const Hash& hash);
     const std::shared_ptr<const Entry>* find(std::string_view text);
     void insert(std::string_view text, std::shared_ptr<const Entry> entry);
     Usage usage() const { return {lines_.size(), bytes_}; }
