@@ -19,18 +19,6 @@ std::uint32_t seconds(Monotonic now) {
   return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
 }
 
-// Is all that STATEMENT tells its kind and names?
-bool names_only(const parser::Statement& statement) {
-  parser::Statement names;
-  names.kind = statement.kind;
-  names.relations = statement.relations;
-  names.written_relations = statement.written_relations;
-  names.functions = statement.functions;
-  names.operators = statement.operators;
-  names.types = statement.types;
-  return names == statement;
-}
-
 }  // namespace
 
 Resolver::Resolver(Worker& worker) : worker_(worker) {
@@ -57,7 +45,7 @@ FactsPtr Resolver::own_command(std::string_view text) {
 FactsPtr Resolver::long_facts(parser::StatementFacts facts) {
   const parser::Statement& statement = facts.statements.front();
   if (statement.kind == parser::StatementKind::Unknown) return unclassified_;
-  if (!facts.runs.empty() || !names_only(statement)) {
+  if (!facts.runs.empty() || parser::kind_and_names(statement) != statement) {
     auto entry = std::make_shared<parser::Entry>();
     entry->facts = std::move(facts);
     return entry;

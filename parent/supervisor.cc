@@ -77,7 +77,6 @@ void Supervisor::spawn(Slot& slot) {
     return;
   }
   slot.pid = pid;
-  if (slot.child >= 0) context_.mapping->child_row(slot.child).pid = pid;
 }
 
 void Supervisor::run(const Slot& slot, pid_t parent) {

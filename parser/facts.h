@@ -151,6 +151,9 @@ struct Statement {
   bool operator==(const Statement&) const = default;
 };
 
+// Of STATEMENT its kind and the names it uses, and nothing else.
+Statement kind_and_names(const Statement& statement);
+
 // COUNT statements of the text, one behind the other, of which statements[index] tells.
 struct StatementRun {
   std::uint32_t index = 0;

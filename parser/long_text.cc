@@ -88,13 +88,7 @@ Statement LongText::parsed() {
 
 // Of these it does not matter which of them did what.
 bool LongText::merges(const Statement& statement) {
-  Statement plain;
-  plain.kind = statement.kind;
-  plain.relations = statement.relations;
-  plain.written_relations = statement.written_relations;
-  plain.functions = statement.functions;
-  plain.operators = statement.operators;
-  plain.types = statement.types;
+  Statement plain = kind_and_names(statement);
   plain.now_like = statement.now_like;
   plain.row_locks = statement.row_locks;
   return plain == statement;
