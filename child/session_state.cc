@@ -5,13 +5,8 @@
 #include <utility>
 
 namespace weir::child {
-namespace {
 
 bool is_identity(std::string_view parameter) { return parameter == "role" || parameter == "session_authorization"; }
-
-bool back_to_default(const parser::SetChange& change) {
-  return change.to_default || change.action == parser::SetAction::Reset;
-}
 
 std::string reset_text(const std::string& parameter) {
   if (parameter == "session_authorization") return "RESET SESSION AUTHORIZATION";
@@ -21,6 +16,12 @@ std::string reset_text(const std::string& parameter) {
     quoted += c;
   }
   return quoted + "\"";
+}
+
+namespace {
+
+bool back_to_default(const parser::SetChange& change) {
+  return change.to_default || change.action == parser::SetAction::Reset;
 }
 
 // A literal that means the same whatever standard_conforming_strings says.
@@ -363,6 +364,27 @@ Replay SessionState::difference(StateVersion applied, bool before_block) const {
     }
   }
   return replay;
+}
+
+StateImage SessionState::image(bool before_block) const {
+  const std::vector<Entry>& wanted = before_block && base_ ? *base_ : entries_;
+  StateImage image;
+  if (!in_packets_) {
+    for (const auto& [name, value] : startup_) {
+      const Entry* entry = find(wanted, name);
+      if (entry == nullptr || entry->is_reset) image.settings.push_back({name, set_text(name, value, false)});
+    }
+  }
+  std::vector<const Entry*> set;
+  for (const Entry& entry : wanted) {
+    if (!entry.is_reset) set.push_back(&entry);
+  }
+  const auto rank = [](const Entry* entry) { return entry->parameter == "role" ? 2 : entry->parameter == "session_authorization" ? 1 : 0; };
+  std::sort(set.begin(), set.end(), [&](const Entry* a, const Entry* b) {
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a->stamp < b->stamp;
+  });
+  for (const Entry* entry : set) image.settings.push_back({entry->parameter, entry->replay});
+  return image;
 }
 
 std::optional<std::string_view> SessionState::literal(std::string_view parameter) const {

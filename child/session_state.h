@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "child/state_image.h"
 #include "parser/facts.h"
 
 namespace weir::child {
@@ -29,6 +30,11 @@ struct Replay {
   std::vector<std::string> statements;                           // then these, in order
   bool empty() const { return !discard_all && !reset_identity && !reset_all && parameters.empty() && statements.empty(); }
 };
+
+// "role" and "session_authorization": set last, and reset first.
+bool is_identity(std::string_view parameter);
+// The statement that takes PARAMETER back to what the login gave it.
+std::string reset_text(const std::string& parameter);
 
 class SessionState {
  public:
@@ -70,6 +76,9 @@ class SessionState {
   bool caught_up(StateVersion applied) const { return applied == version_; }
   // BEFORE_BLOCK: without what the open block has changed so far: it will be opened there by block().
   Replay difference(StateVersion applied, bool before_block = false) const;
+
+  // The state as a connection holds it that has caught up; BEFORE_BLOCK as above.
+  StateImage image(bool before_block = false) const;
 
   // The value of a parameter that this session set with a literal, or in its startup packet.
   std::optional<std::string_view> literal(std::string_view parameter) const;

@@ -19,8 +19,6 @@ using parser::StatementKind;
 using Texts = std::vector<std::string>;
 using Values = std::map<std::string, std::string>;  // of parameters that differ from the server's own defaults
 
-bool is_identity(const std::string& parameter) { return parameter == "role" || parameter == "session_authorization"; }
-
 // What a PostgreSQL server makes of the statements below: values by name, and blocks that undo them.
 class Server {
  public:
