@@ -96,8 +96,12 @@ class Backend final : public StreamHandler {
   int row = -1;                      // slot in the shared backend rows
   bool counted = false;              // among this child's connections in use
 
-  // What of a session has been applied here; reset to 0 with the session.
+  // What of a session has been applied here, in its versions; 0: a fresh connection, or one made like it. kAsImage: it was
+  // given back with a session's state, which IMAGE tells.
+  static constexpr StateVersion kAsImage = ~StateVersion{0};
   StateVersion applied = 0;
+  StateImagePtr image;
+  std::uint64_t lent_to = 0;  // the session that has it or had it last, by its number in this process
   // Prepared statements that exist here, by name, with the generation of the session's statement.
   NameMap<std::uint64_t> prepared;
   // The transaction status of the last ReadyForQuery.

@@ -87,23 +87,31 @@ int BackendCache::limit() const {
   return max_pool > 0 ? static_cast<int>(max_pool) : 1 << 30;  // 0: the node's own ceiling, which answers 53300
 }
 
-std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey& key) {
+// The one with the wanted state, else a fresh one, else the one that was not used for longest: the others may find theirs
+// again.
+std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey& key, const StateImage* image) {
+  auto best = group.idle.end();
   for (auto it = group.idle.begin(); it != group.idle.end(); ++it) {
     if ((*it)->key() != key) continue;
-    std::unique_ptr<Backend> backend = std::move(*it);
-    group.idle.erase(it);
-    backend->set_user(nullptr);
-    backend->set_state(BackendState::Busy);
-    ++backend->uses;
-    return backend;
+    if ((*it)->image.get() == image) {
+      best = it;
+      break;
+    }
+    if (best == group.idle.end() || (*best)->image != nullptr) best = it;
   }
-  return nullptr;
+  if (best == group.idle.end()) return nullptr;
+  std::unique_ptr<Backend> backend = std::move(*best);
+  group.idle.erase(best);
+  backend->set_user(nullptr);
+  backend->set_state(BackendState::Busy);
+  ++backend->uses;
+  return backend;
 }
 
 BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWaiter& waiter) {
   Group& wanted = group(*request.key, request.node);
   if (!request.fresh && request.key->replication.empty() && wanted.waiters.empty()) {
-    if (auto backend = take_idle(wanted, *request.key)) return {std::move(backend), false};
+    if (auto backend = take_idle(wanted, *request.key, request.image.get())) return {std::move(backend), false};
   }
   Waiting waiting{request, *request.key, &waiter};
   waiting.request.key = nullptr;
@@ -224,12 +232,21 @@ void BackendCache::withdraw(BackendWaiter& waiter) {
   worker_.publish_waiting(waiting_);
 }
 
+bool BackendCache::may_keep(const Backend& backend) const {
+  return backend.alive() && !backend.tainted && worker_.config().connection_cache && backend.key().replication.empty() &&
+         !too_old(backend, worker_.loop().now()) && worker_.node_accepts(backend.node());
+}
+
 void BackendCache::release(std::unique_ptr<Backend> backend) {
-  const auto& config = worker_.config();
-  const bool keep = backend->alive() && !backend->tainted && config.connection_cache && backend->key().replication.empty() &&
-                    !too_old(*backend, worker_.loop().now()) && worker_.node_accepts(backend->node());
-  if (!keep) return discard(std::move(backend));
+  if (!may_keep(*backend)) return discard(std::move(backend));
   reset(std::move(backend));
+}
+
+void BackendCache::give_back(std::unique_ptr<Backend> backend) {
+  if (!may_keep(*backend)) return discard(std::move(backend));
+  backend->set_state(BackendState::Idle);
+  Group& owner = group(backend->key(), backend->node());
+  store(owner, std::move(backend));
 }
 
 void BackendCache::reset(std::unique_ptr<Backend> backend) {
@@ -242,6 +259,7 @@ void BackendCache::reset(std::unique_ptr<Backend> backend) {
   }
   backend->set_state(BackendState::Resetting);
   backend->applied = 0;
+  backend->image = nullptr;
   backend->prepared.clear();
   Backend* raw = backend.get();
   resetting_.push_back(std::move(backend));
@@ -277,7 +295,7 @@ void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {
 
 void BackendCache::serve_waiters(Group& group) {
   for (std::size_t i = 0; i < group.waiters.size();) {
-    if (auto backend = take_idle(group, group.waiters[i].key)) {
+    if (auto backend = take_idle(group, group.waiters[i].key, group.waiters[i].request.image.get())) {
       BackendWaiter* waiter = group.waiters[i].waiter;
       group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
       --waiting_;

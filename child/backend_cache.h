@@ -44,6 +44,7 @@ struct AcquireRequest {
   std::optional<auth::Secret> secret;  // for a login, if the server asks
   bool may_wait = false;               // only for the primary: rule 12
   bool fresh = false;                  // a new login, not a cached connection (to verify a password)
+  StateImagePtr image;                 // the state that is wanted: a connection that has it is taken before all others
   Monotonic deadline{};                // of waiting
 };
 
@@ -61,6 +62,9 @@ class BackendCache {
   void withdraw(BackendWaiter& waiter);
   // Takes back a connection that no session uses any more: reset, then cached, handed on or closed.
   void release(std::unique_ptr<Backend> backend);
+  // Takes back a connection that is lent by the transaction, with the state that its image tells: no reset. Nothing is
+  // under way on it, and nothing of the session is left there that the image does not tell.
+  void give_back(std::unique_ptr<Backend> backend);
   // Closes a connection that was handed out.
   void discard(std::unique_ptr<Backend> backend);
   // Closes what is idle on NODE (it is down, was re-addressed, or has no slot left); a busy one ends with its session.
@@ -96,7 +100,8 @@ class BackendCache {
 
   Group& group(const BackendKey& key, int node);
   int limit() const;
-  std::unique_ptr<Backend> take_idle(Group& group, const BackendKey& key);
+  std::unique_ptr<Backend> take_idle(Group& group, const BackendKey& key, const StateImage* image);
+  bool may_keep(const Backend& backend) const;
   bool make_room(Group& group);
   bool evict_on_node(int node);
   void open(Group& group, Waiting waiting);

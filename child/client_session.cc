@@ -25,7 +25,8 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, std::string 
       slot_(slot),
       stream_(worker.loop(), std::move(fd), *this),
       cancel_secret_(secure_random_u32()),
-      active_at_(worker.loop().now()) {
+      active_at_(worker.loop().now()),
+      number_(worker.next_session_number()) {
   identity_.peer = std::move(peer);
   identity_.peer_port = peer_port;
   login_ = std::make_unique<ClientLogin>(worker, *this);
@@ -59,6 +60,10 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   routing_.replication = identity_.is_replication();
   routing_.unusual_isolation = info.unusual_isolation;
   routing_.serializable_default = info.serializable_default;
+  if (!identity_.is_replication()) {
+    const std::string& mode = worker_.config().pool_mode;
+    pool_mode_ = mode == "transaction" ? PoolMode::Transaction : mode == "statement" ? PoolMode::Statement : PoolMode::Session;
+  }
   told_ = reported;
   refresh_routing();
 
@@ -77,6 +82,7 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   worker_.loop().destroy_later(std::move(login_));
   active_at_ = worker_.loop().now();
   set_state(ClientState::Idle);
+  give_back();
   if (!in_.empty()) schedule_pump();
   if (worker_.config().log_connections) {
     log::print(log::Level::Log, log_context(), "connection received: host={} port={}", identity_.peer, identity_.peer_port);

@@ -4,7 +4,8 @@
 //
 // The code is in these files: client_session.cc (life), session_input.cc and session_long.cc (what the client sends),
 // session_dispatch.cc (routing), session_node.cc (choice of the node), session_wait.cc (backends got and waited for),
-// session_effects.cc (what exchanges do to the session), session_prepare.cc (a backend catches up), session_block.cc
+// session_effects.cc (what exchanges do to the session), session_prepare.cc (a backend catches up), session_lend.cc
+// (backends that are lent by the transaction), session_block.cc
 // (transaction blocks held and moved), session_local.cc and session_command.cc (statements of pgweir's own),
 // session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
 // that are run again elsewhere, servers that are lost).
@@ -62,6 +63,9 @@ enum class ClientState : std::uint8_t {
   Closing,
 };
 BOOST_DESCRIBE_ENUM(ClientState, Startup, Idle, AwaitBackend, AwaitPrimary, Preparing, InExchange, Closing)
+
+// When a server connection is given back (pool_mode). Replication connections are always of Session.
+enum class PoolMode : std::uint8_t { Session, Transaction, Statement };
 
 // Who the client is.
 struct ClientIdentity {
@@ -202,6 +206,10 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   Dispatch acquire(int node);
   // (session_prepare.cc)
   bool prepare(Backend& backend);
+  const StateImagePtr& state_image();
+  // (session_lend.cc)
+  void give_back();
+  bool keeps_primary() const;
   void start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done);
   // (session_block.cc)
   bool may_hold(const parser::Statement& begin) const;
@@ -304,6 +312,10 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool pump_again_ = false;
   bool input_ended_ = false;
 
+  const std::uint64_t number_;  // of this session in this process
+  PoolMode pool_mode_ = PoolMode::Session;
+  StateImagePtr image_;         // of the session's state at image_version_
+  StateVersion image_version_ = 0;
   // The connection set: one backend a node used.
   std::vector<std::unique_ptr<Backend>> set_;
   Backend* active_ = nullptr;    // whom the last exchange was sent to

@@ -21,7 +21,11 @@ bool ClientSession::prepare(Backend& backend) {
   // A block that will be opened there brings along what it has changed itself.
   const bool before_block = held_ == HeldBlock::Held || block_node_ >= 0;
   const StateVersion version = before_block ? state_of_session_.block_version() : state_of_session_.version();
-  if (backend.applied != version) {
+  if (backend.applied == Backend::kAsImage) {
+    const StateImagePtr wanted = before_block ? worker_.images().intern(state_of_session_.image(true)) : state_image();
+    messages = replay_messages(difference(backend.image.get(), wanted.get()));
+    if (messages.ready == 0) backend.applied = version;
+  } else if (backend.applied != version) {
     messages = replay_messages(state_of_session_.difference(backend.applied, before_block));
     if (messages.ready == 0) backend.applied = version;
   }
@@ -54,6 +58,15 @@ bool ClientSession::prepare(Backend& backend) {
     pump();
   });
   return false;
+}
+
+// What a connection holds that has caught up with the session. Outside of blocks only.
+const StateImagePtr& ClientSession::state_image() {
+  if (image_version_ != state_of_session_.version()) {
+    image_ = worker_.images().intern(state_of_session_.image());
+    image_version_ = state_of_session_.version();
+  }
+  return image_;
 }
 
 void ClientSession::add_named_statements(Backend& backend, ReplayMessages& messages) {

@@ -64,6 +64,7 @@ std::size_t ClientSession::on_backend_bytes(Backend& backend, Bytes bytes) {
     return bytes.size();
   }
   if (stream_.pending() > kOutputHighMark) backend.pause_reading();
+  if (taken == bytes.size()) give_back();
   return taken;
 }
 

@@ -27,6 +27,7 @@ ClientSession::Dispatch ClientSession::acquire(int node) {
   request.secret = secret_;
   request.may_wait = node == worker_.nodes().primary;
   request.deadline = wait_deadline();
+  if (pool_mode_ != PoolMode::Session) request.image = state_image();
   set_state(ClientState::AwaitBackend);
   acquiring_ = true;
   BackendCache::Acquired acquired = worker_.backends().acquire(request, *this);
@@ -106,7 +107,12 @@ ClientSession::Dispatch ClientSession::wait_for_primary() {
 }
 
 void ClientSession::resume_parked() {
-  if (state_ != ClientState::AwaitPrimary) return worker_.unpark(*this);
+  if (state_ != ClientState::AwaitPrimary) {
+    if (unverified_.empty() || pool_mode_ == PoolMode::Session) return worker_.unpark(*this);
+    if (state_ != ClientState::Idle) return;
+    verify_writes();
+    return give_back();
+  }
   set_state(ClientState::Idle);
   pump();
   if (state_ != ClientState::AwaitPrimary) worker_.unpark(*this);

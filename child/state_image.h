@@ -21,7 +21,6 @@ struct StateImage {
     bool operator==(const Setting&) const = default;
   };
   std::vector<Setting> settings;  // in the order in which they are to be set
-  bool operator==(const StateImage&) const = default;
 };
 
 // Null: a fresh login.

@@ -83,6 +83,8 @@ class Worker {
   void recall_idle(int node);
 
   // --- sessions
+  std::uint64_t next_session_number() { return ++session_numbers_; }
+  StateImages& images() { return images_; }
   void accepted(UniqueFd fd, bool is_unix, std::string peer, int peer_port);
   void session_ended(ClientSession& session);
   std::size_t session_count() const { return session_count_; }
@@ -158,6 +160,8 @@ class Worker {
   std::vector<ClientSession*> parked_;
   std::vector<std::unique_ptr<CancelRequest>> last_cancels_;
   std::size_t session_count_ = 0;
+  std::uint64_t session_numbers_ = 0;
+  StateImages images_;
   std::uint64_t served_ = 0;
   Monotonic last_activity_;
 

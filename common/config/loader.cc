@@ -259,9 +259,6 @@ class Load {
         notice(fmt::format("parameter {} has no effect: {}", parameter.name, parameter.documentation));
       }
     }
-    if (config_.pool_mode != "session") {
-      notice(fmt::format("pool_mode = {} is not yet in effect: sessions are pooled by session", config_.pool_mode));
-    }
     for (const std::string& name : later_names_) notice(fmt::format("parameter {} is not yet in effect", name));
     for (const std::string& name : later_sections_) notice(fmt::format("section [{}] is not yet in effect", name));
     const bool limited = config_.delay_threshold > 0 || config_.delay_threshold_by_time > 0;

@@ -1,0 +1,137 @@
+// pool_mode = transaction and statement: connections are lent by the transaction, and nothing crosses between clients.
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include "test/support/pgweir.h"
+#include "test/support/raw_client.h"
+
+namespace weir::test {
+namespace {
+
+using namespace msg;
+
+const std::string kPid = "SELECT pg_backend_pid()";
+
+// One child and one connection a node: whoever waits in vain for another's connection shows it.
+class LendingTest : public testing::Test {
+protected:
+  static void ask(Connection& client, const std::string& sql) {
+    ASSERT_EQ(PQsendQuery(client.raw(), sql.c_str()), 1);
+    PQflush(client.raw());
+  }
+  static bool answered(Connection& client, int milliseconds) {
+    pollfd what{client.socket(), POLLIN, 0};
+    return ::poll(&what, 1, milliseconds) > 0;
+  }
+  static Answer collect(Connection& client) {
+    Answer last;
+    while (PGresult* raw = PQgetResult(client.raw())) {
+      const ResultPtr result(raw);
+      last = to_answer(result.get());
+    }
+    return last;
+  }
+
+  const Cluster& cluster_ = Cluster::shared();
+  Pgweir weir_{cluster_, {{"pool_mode", "'transaction'"}, {"num_init_children", "1"}, {"max_pool", "1"}, {"query_wait_timeout", "10"}}};
+  Connection one_{weir_.conninfo()};
+  Connection two_{weir_.conninfo()};
+};
+
+TEST_F(LendingTest, two_clients_share_one_connection) {
+  const std::string pid = one_.value(kPid);
+  EXPECT_EQ(two_.value(kPid), pid);
+  EXPECT_EQ(one_.exec_params(kPid, {}).value(), pid);
+  EXPECT_EQ(two_.exec_params(kPid, {}).value(), pid);
+}
+
+TEST_F(LendingTest, settings_follow_their_client) {
+  one_.must("SET work_mem = '3MB'");
+  EXPECT_EQ(two_.value("SHOW work_mem"), "4MB");
+  two_.must("SET work_mem = '5MB'");
+  two_.must("SET application_name = 'two'");
+  EXPECT_EQ(one_.value("SHOW work_mem"), "3MB");
+  EXPECT_EQ(one_.value("SELECT current_setting('application_name')"), "");
+  EXPECT_EQ(two_.value("SHOW work_mem"), "5MB");
+  EXPECT_EQ(two_.parameter("application_name"), "two");
+  EXPECT_EQ(one_.parameter("application_name"), "");
+  one_.must("RESET work_mem");
+  EXPECT_EQ(one_.value("SHOW work_mem"), "4MB");
+  EXPECT_EQ(two_.value("SHOW work_mem"), "5MB");
+  two_.must("DISCARD ALL");
+  EXPECT_EQ(two_.value("SHOW work_mem"), "4MB");
+}
+
+TEST_F(LendingTest, what_a_block_changed_is_undone_with_it) {
+  one_.must("BEGIN");
+  one_.must("SET work_mem = '3MB'");
+  one_.must("SET LOCAL maintenance_work_mem = '7MB'");
+  EXPECT_EQ(one_.value("SHOW work_mem"), "3MB");
+  one_.must("ROLLBACK");
+  EXPECT_EQ(two_.value("SHOW work_mem"), "4MB");
+  EXPECT_EQ(one_.value("SHOW work_mem"), "4MB");
+  EXPECT_EQ(two_.value("SHOW maintenance_work_mem"), "64MB");
+}
+
+TEST_F(LendingTest, a_transaction_keeps_its_connection) {
+  const std::string pid = one_.value(kPid);
+  one_.must("BEGIN");
+  EXPECT_EQ(one_.value(kPid), pid);
+  ask(two_, kPid);
+  EXPECT_FALSE(answered(two_, 300));
+  EXPECT_EQ(one_.value(kPid), pid);
+  one_.must("COMMIT");
+  EXPECT_EQ(collect(two_).value(), pid);
+}
+
+TEST_F(LendingTest, a_failed_transaction_keeps_it_too) {
+  one_.must("BEGIN");
+  EXPECT_EQ(one_.exec("INSERT INTO written(id) VALUES ('x')").ok(), false);
+  EXPECT_EQ(one_.transaction(), 'E');
+  ask(two_, kPid);
+  EXPECT_FALSE(answered(two_, 300));
+  one_.must("ROLLBACK");
+  EXPECT_TRUE(collect(two_).ok());
+}
+
+// Temporary objects live on one connection: it is kept, and given back clean when they are gone.
+TEST_F(LendingTest, temporary_tables_keep_it_until_they_are_gone) {
+  one_.must("CREATE TEMP TABLE mine (x int)");
+  one_.must("INSERT INTO mine VALUES (1)");
+  ask(two_, "SELECT count(*) FROM pg_class WHERE relname = 'mine' AND pg_table_is_visible(oid)");
+  EXPECT_FALSE(answered(two_, 300));
+  EXPECT_EQ(one_.value("SELECT x FROM mine"), "1");
+  one_.must("DISCARD ALL");
+  EXPECT_EQ(collect(two_).value(), "0");
+}
+
+TEST_F(LendingTest, a_client_that_vanishes_leaves_nothing) {
+  {
+    Connection gone(weir_.conninfo());
+    gone.must("BEGIN");
+    gone.must("SET work_mem = '9MB'");
+    gone.must("CREATE TEMP TABLE theirs (x int)");
+  }
+  {
+    Connection gone(weir_.conninfo());
+    gone.must("SET work_mem = '9MB'");
+    ask(gone, "SELECT pg_sleep(0.2)");
+  }
+  EXPECT_EQ(two_.value("SHOW work_mem"), "4MB");
+  EXPECT_EQ(two_.value("SELECT count(*) FROM pg_class WHERE relname = 'theirs' AND pg_table_is_visible(oid)"), "0");
+}
+
+TEST_F(LendingTest, the_unnamed_statement_is_its_clients) {
+  RawClient one(weir_.port());
+  RawClient two(weir_.port());
+  one.login();
+  two.login();
+  EXPECT_EQ(outline(one.ask(parse("", "SELECT pg_backend_pid()") + sync())), "1 Z:I");
+  EXPECT_EQ(outline(two.ask(msg::bind("", "") + execute("") + sync())), "E:26000 Z:I");
+  const auto answer = one.ask(msg::bind("", "") + execute("") + sync());
+  ASSERT_EQ(answer.size(), 4U) << outline(answer);
+  EXPECT_EQ(answer[1].tag, 'D');
+}
+
+} // namespace
+} // namespace weir::test
