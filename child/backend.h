@@ -2,6 +2,7 @@
 // in) and one user that is told of its bytes.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -104,6 +105,13 @@ class Backend final : public StreamHandler {
   std::uint64_t lent_to = 0;  // the session that has it or had it last, by its number in this process
   // Prepared statements that exist here, by name, with the generation of the session's statement.
   NameMap<std::uint64_t> prepared;
+  // Shared statements that exist here, by number, and when each was last used, in uses.
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> shared;
+  std::uint64_t shared_uses = 0;
+  void forget_statements() {
+    prepared.clear();
+    shared.clear();
+  }
   // The transaction status of the last ReadyForQuery.
   char status = 'I';
   // Something may have been left that DISCARD ALL does not clear: close instead of reuse.

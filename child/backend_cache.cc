@@ -260,7 +260,7 @@ void BackendCache::reset(std::unique_ptr<Backend> backend) {
   backend->set_state(BackendState::Resetting);
   backend->applied = 0;
   backend->image = nullptr;
-  backend->prepared.clear();
+  backend->forget_statements();
   Backend* raw = backend.get();
   resetting_.push_back(std::move(backend));
   if (queries == 0) return reset_done(raw, raw->status == 'I');

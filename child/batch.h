@@ -14,6 +14,15 @@
 
 namespace weir::child {
 
+// How the name of a statement goes to a server while connections are lent by the transaction.
+enum class Naming : std::uint8_t {
+  AsSent,
+  Shared,        // as the shared statement's
+  AlreadyThere,  // a Parse of what the server has: a Close of nothing stands for it
+  Nothing,       // a Close of a shared statement: the others keep it
+  Foreign,       // not known, and looks like one of pgweir's own names
+};
+
 struct BatchItem {
   Sent what = Sent::Sync;
   std::size_t offset = 0;    // of the message in the batch
@@ -23,6 +32,7 @@ struct BatchItem {
   FactsPtr facts;            // Query
   bool of_statement = false;  // Describe and Close: a statement, not a portal
   std::string_view statement_name = {};  // Parse, Bind, Describe and Close of a statement; valid as `name` is
+  Naming naming = Naming::AsSent;
 };
 
 struct Batch {

@@ -224,6 +224,14 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // (session_lend.cc)
   void give_back();
   bool keeps_primary() const;
+  // (session_rename.cc)
+  bool renames() const;
+  void plan_names(const Backend& backend);
+  Naming naming_of(const Backend& backend, std::size_t index) const;
+  void inject_shared(Backend& backend, std::string& out);
+  void make_room_for_statement(Backend& backend, const std::vector<std::uint64_t>& used, std::string& out);
+  bool uses_shared(std::uint64_t number) const;
+  void append_renamed(std::string& out, Bytes bytes) const;
   void start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done);
   // (session_block.cc)
   bool may_hold(const parser::Statement& begin) const;
@@ -342,6 +350,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool opening_ = false;              // the batch that is to be sent opens the block
   std::size_t opening_left_ = 0;      // statements that open the block, of which the server has not told the end
   bool ready_seen_ = false;           // the reply at hand ends an exchange
+  bool renamed_batch_ = false;        // a name in the batch goes to the server as another one
+  bool stands_for_parse_ = false;     // the reply at hand is to the client a ParseComplete
   struct BlockAnswers {               // of the batch at hand, until it is known that pgweir can give all of them
     HeldBlock held = HeldBlock::None;
     bool in_block = false;

@@ -1,5 +1,7 @@
 #include "child/prepared.h"
 
+#include <algorithm>
+
 namespace weir::child {
 
 std::string_view PreparedStatement::text() const {
@@ -38,19 +40,36 @@ void StatementNames::define(PreparedPtr statement) {
   names_.insert_or_assign(std::move(name), std::move(statement));
 }
 
-void StatementNames::parse_sent(PreparedPtr statement, bool hidden) {
+void StatementNames::parse_sent(PreparedPtr statement, bool hidden, bool shared) {
   std::string name = statement->name;
-  pending_.push_back({std::move(statement), std::move(name), hidden});
+  pending_.push_back({std::move(statement), std::move(name), hidden, shared});
 }
 
-void StatementNames::close_sent(std::string name, bool hidden) { pending_.push_back({nullptr, std::move(name), hidden}); }
+bool StatementNames::is_shared_pending(std::uint64_t number) const {
+  return std::any_of(pending_.begin(), pending_.end(), [number](const Pending& pending) {
+    return pending.shared && pending.statement->shared->number == number;
+  });
+}
+
+bool StatementNames::has_unrepeatable() const {
+  return std::any_of(names_.begin(), names_.end(), [](const auto& entry) {
+    const PreparedStatement& statement = *entry.second;
+    return !statement.by_sql && !statement.name.empty() && statement.parse_message.empty();
+  });
+}
+
+void StatementNames::close_sent(std::string name, bool hidden) { pending_.push_back({nullptr, std::move(name), hidden, false}); }
 
 void StatementNames::succeeded(Backend& backend) {
   if (pending_.empty()) return;
   Pending done = std::move(pending_.front());
   pending_.pop_front();
   if (done.statement != nullptr) {
-    backend.prepared.insert_or_assign(done.name, done.statement->generation);
+    if (done.shared) {
+      backend.shared.insert_or_assign(done.statement->shared->number, ++backend.shared_uses);
+    } else {
+      backend.prepared.insert_or_assign(done.name, done.statement->generation);
+    }
     if (!done.hidden) names_.insert_or_assign(std::move(done.name), std::move(done.statement));
   } else {
     backend.prepared.erase(done.name);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "child/backend.h"
+#include "child/statement_registry.h"
 #include "parser/facts_cache.h"
 
 namespace weir::child {
@@ -26,6 +27,7 @@ struct PreparedUnder {
 struct PreparedStatement {
   std::string name;            // empty: the unnamed one
   std::string parse_message;   // the whole Parse message, to prepare it on another node; empty: too large to be kept
+  SharedStatementPtr shared;   // what servers know it as while connections are lent by the transaction
   bool by_sql = false;         // by PREPARE: there is a text instead, and facts of kind Prepare
   std::string prepare_text;    // the whole PREPARE statement; empty: must not be run anywhere else
   PreparedUnder under;
@@ -52,7 +54,12 @@ class StatementNames {
 
   // A statement of pgweir's own (SHOW POOL_*), which no server has.
   void define(PreparedPtr statement);
-  void parse_sent(PreparedPtr statement, bool hidden);
+  void parse_sent(PreparedPtr statement, bool hidden) { parse_sent(std::move(statement), hidden, false); }
+  // ... under its shared name.
+  void shared_parse_sent(PreparedPtr statement, bool hidden) { parse_sent(std::move(statement), hidden, true); }
+  bool is_shared_pending(std::uint64_t number) const;
+  // A statement that cannot be prepared again somewhere else.
+  bool has_unrepeatable() const;
   void close_sent(std::string name, bool hidden);
   // The oldest of what was sent has succeeded on BACKEND.
   void succeeded(Backend& backend);
@@ -69,7 +76,9 @@ class StatementNames {
     PreparedPtr statement;  // null: a Close
     std::string name;
     bool hidden = false;
+    bool shared = false;    // on the server under its shared name
   };
+  void parse_sent(PreparedPtr statement, bool hidden, bool shared);
   NameMap<PreparedPtr> names_;
   std::deque<Pending> pending_;
 };

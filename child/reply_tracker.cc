@@ -38,6 +38,12 @@ void ReplyTracker::sent(Sent what, bool hidden) {
   count(what, 1);
 }
 
+void ReplyTracker::sent_close_for_parse() {
+  const std::size_t before = queue_.size() - head_;
+  sent(Sent::Close);
+  if (queue_.size() - head_ > before) queue_.back().for_parse = true;
+}
+
 void ReplyTracker::sent_query_and_sync() {
   sent(Sent::Query);
   if (skipping_) return;
@@ -122,7 +128,10 @@ Progress ReplyTracker::feed(char tag) {
   switch (tag) {
     case '1': return simple(of == Sent::Parse, Event::Parsed, true);
     case '2': return simple(of == Sent::Bind, Event::Other, true);
-    case '3': return simple(of == Sent::Close, Event::Closed, true);
+    case '3': {
+      const Event event = queue_[head_].for_parse ? Event::ParsedAlready : Event::Closed;
+      return simple(of == Sent::Close, event, true);
+    }
     case 't': return simple(of == Sent::DescribeStatement, Event::Other, false);
     case 'n': return simple(of == Sent::DescribeStatement || of == Sent::DescribePortal, Event::Other, true);
     case 'T':

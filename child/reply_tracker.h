@@ -17,6 +17,7 @@ struct Progress {
     Other,          // nothing that the owner must act on
     Parsed,         // ParseComplete of the oldest Parse
     Closed,         // CloseComplete of the oldest Close
+    ParsedAlready,  // ... that stands for a Parse of what the server has already: ParseComplete to the client
     Answer,         // the answer has begun: DataRow, CopyOutResponse, ...
     StatementDone,  // CommandComplete, EmptyQueryResponse or PortalSuspended
     CopyIn,         // the server wants data
@@ -35,6 +36,9 @@ class ReplyTracker {
  public:
   // HIDDEN: sent by pgweir itself, ahead of what the client asked for.
   void sent(Sent what, bool hidden = false);
+  // A Close of what does not exist, in the place of a Parse of what the server has already: it fails, is skipped and is
+  // answered just where that would be.
+  void sent_close_for_parse();
   // A Query with a Sync of pgweir's own behind it, because messages of its own without a Sync stand before it: two
   // ReadyForQuery come, of which the owner sees one. Not for a text that may copy in: a Sync is lost in the data.
   void sent_query_and_sync();
@@ -58,6 +62,7 @@ class ReplyTracker {
   struct Item {
     Sent what;
     bool hidden;
+    bool for_parse = false;     // a Close
     bool ready_hidden = false;  // a Query's ReadyForQuery: that of the Sync behind it counts
   };
   Sent head() const { return queue_[head_].what; }

@@ -31,7 +31,7 @@ Error refusal(const BlockAnswer& answer, const parser::Statement* statement) {
 
 // Holding makes sense only if a standby could get the block.
 bool ClientSession::may_hold(const parser::Statement& begin) const {
-  if (status_ != 'I') return false;
+  if (status_ != 'I' || pool_mode_ == PoolMode::Statement) return false;
   return lb::may_hold(begin, routing_, worker_.policy()) &&
          lb::choose(worker_.nodes(), lb::eligible(worker_.nodes(), lb::Candidates::Standbys) & ~avoided(), 0.5) >= 0;
 }

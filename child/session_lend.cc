@@ -14,7 +14,7 @@ bool has_named(const Backend& backend) {
 
 // Something of the session is on its primary connection that another connection would not have.
 bool ClientSession::keeps_primary() const {
-  return sql_prepared_ || routing_.open_cursor || !unverified_.empty() || !unverified_now_.empty() || !unreplayable().empty();
+  return sql_prepared_ || names_.has_unrepeatable() || routing_.open_cursor || !unverified_.empty() || !unverified_now_.empty() || !unreplayable().empty();
 }
 
 // Between two transactions no backend is the session's, those excepted that hold what cannot be replayed.

@@ -28,7 +28,7 @@ bool ClientSession::prepare(Backend& backend) {
     if (messages.ready == 0) backend.applied = version;
   }
   if (messages.ready == 0) return true;
-  if (messages.discards) backend.prepared.clear();
+  if (messages.discards) backend.forget_statements();
   backend.prepared.erase(std::string());  // the messages close it
   Backend* raw = &backend;
   start_internal(backend, std::move(messages.bytes), messages.ready, [this, raw, version](InternalResult& result) {

@@ -141,6 +141,11 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
     }
     if (!to_client) flush(pos + message.size());
     pos += message.size();
+    if (std::exchange(stands_for_parse_, false)) {
+      std::string complete;
+      wire::encode_parse_complete(complete);
+      forward(as_bytes(complete));
+    }
     if (ready) {
       flush(pos);
       settle(backend);
@@ -167,6 +172,11 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
     case Event::Closed:
       if (!discarding_) names_.succeeded(backend);
       return !progress.hidden && !discarding_;
+    case Event::ParsedAlready:
+      if (discarding_) return false;
+      names_.succeeded(backend);
+      stands_for_parse_ = true;
+      return false;
     case Event::StatementDone:
       if (progress.hidden) {
         if (opening_left_ > 0) --opening_left_;
@@ -184,6 +194,11 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
       const auto status = wire::parse_ready_for_query(message.subspan(5));
       if (!status) {
         lose_exchange(backend, make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent an invalid ReadyForQuery", backend.node())));
+        return false;
+      }
+      if (pool_mode_ == PoolMode::Statement && *status != 'I') {
+        backend.status = *status;
+        fail(make_fatal(sqlstate::kFeatureNotSupported, "transaction blocks not allowed in statement pooling mode", "pool_mode is statement."));
         return false;
       }
       ready_status_ = *status;
@@ -271,7 +286,7 @@ void ClientSession::completed(const parser::Statement& statement, const parser::
       }
       names_.forget_all();
       last_unnamed_.reset();
-      if (active_ != nullptr) active_->prepared.clear();
+      if (active_ != nullptr) active_->forget_statements();
       routing_.may_have_temp = routing_.open_cursor = routing_.listening = routing_.opaque_state = false;
       hold_cursor_ = session_locks_ = sql_prepared_ = names_in_doubt_ = false;
       unverified_.clear();
@@ -284,7 +299,7 @@ void ClientSession::completed(const parser::Statement& statement, const parser::
         names_.forget_all();
         last_unnamed_.reset();
         sql_prepared_ = names_in_doubt_ = false;
-        if (active_ != nullptr) active_->prepared.clear();
+        if (active_ != nullptr) active_->forget_statements();
       } else {
         names_.forget(statement.identifier);
         if (active_ != nullptr) active_->prepared.erase(statement.identifier);

@@ -35,6 +35,7 @@ std::string ClientSession::injected_parses(Backend& backend) {
   std::string out;
   std::vector<std::string_view> done;
   for (const BatchItem& item : batch_.items) {
+    if (item.naming != Naming::AsSent) continue;
     if (is_stale(backend, item)) {
       wire::encode_close(out, 'S', item.statement_name);
       tracker_.sent(Sent::Close, true);
@@ -93,12 +94,17 @@ bool ClientSession::is_stale(const Backend& backend, const BatchItem& item) cons
 void ClientSession::note_sent(const BatchItem& item, bool opening) {
   if (opening && item.what == Sent::Query) {
     tracker_.sent_query_and_sync();
+  } else if (item.naming == Naming::AlreadyThere) {
+    tracker_.sent_close_for_parse();
   } else {
     tracker_.sent(item.what);
   }
   if (tracker_.skipping()) return;
   switch (item.what) {
-    case Sent::Parse: names_.parse_sent(item.statement, false); break;
+    case Sent::Parse:
+      if (item.naming == Naming::AsSent) names_.parse_sent(item.statement, false);
+      if (item.naming != Naming::AsSent) names_.shared_parse_sent(item.statement, false);
+      break;
     case Sent::Close:
       names_.close_sent(item.of_statement ? std::string(item.name) : std::string("\x01portal"), !item.of_statement);
       if (!item.of_statement) {
@@ -137,14 +143,23 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   const bool by_name = batch_.kind == Batch::Kind::Extended;
   const bool opening = std::exchange(opening_, false);
   std::string injected = opening ? opening_messages(backend) : std::string();
-  if (by_name && !tracker_.skipping()) injected += injected_parses(backend);
+  if (by_name && !tracker_.skipping()) {
+    plan_names(backend);
+    inject_shared(backend, injected);
+    injected += injected_parses(backend);
+  }
   note_startup_taken_back();
   if (!tracker_.skipping()) count_batch(backend);
   for (const BatchItem& item : batch_.items) note_sent(item, opening);
   if (batch_.kind == Batch::Kind::Simple) backend.prepared.erase(std::string());
   const config::Config& settings = config();
   if (settings.log_statement || settings.log_per_node_statement || settings.notice_per_node_statement) log_statement(backend, bytes);
-  if (injected.empty()) {
+  if (by_name && renamed_batch_ && !tracker_.skipping()) {
+    std::string& room = worker_.message_room();
+    room.assign(injected);
+    append_renamed(room, bytes);
+    backend.send(room);
+  } else if (injected.empty()) {
     if (!bytes.empty()) backend.send(bytes);
   } else {
     injected.append(as_text(bytes));

@@ -15,6 +15,8 @@
 
 #include "child/backend.h"
 #include "child/login_info.h"
+#include "child/state_image.h"
+#include "child/statement_registry.h"
 #include "common/auth/verifier.h"
 #include "common/base/event_loop.h"
 #include "common/base/random.h"
@@ -85,6 +87,9 @@ class Worker {
   // --- sessions
   std::uint64_t next_session_number() { return ++session_numbers_; }
   StateImages& images() { return images_; }
+  StatementRegistry& statements() { return statements_; }
+  // For messages that are put together before they are sent: room that is used again and again.
+  std::string& message_room() { return message_room_; }
   void accepted(UniqueFd fd, bool is_unix, std::string peer, int peer_port);
   void session_ended(ClientSession& session);
   std::size_t session_count() const { return session_count_; }
@@ -162,6 +167,8 @@ class Worker {
   std::size_t session_count_ = 0;
   std::uint64_t session_numbers_ = 0;
   StateImages images_;
+  StatementRegistry statements_;
+  std::string message_room_;
   std::uint64_t served_ = 0;
   Monotonic last_activity_;
 

@@ -133,5 +133,88 @@ TEST_F(LendingTest, the_unnamed_statement_is_its_clients) {
   EXPECT_EQ(answer[1].tag, 'D');
 }
 
+// Two clients with one name for two texts, and two names for one text.
+TEST_F(LendingTest, prepared_statements_by_name) {
+  RawClient one;
+  RawClient two;
+  const auto login = [&](RawClient& client) {
+    client = RawClient(weir_.port());
+    client.login();
+  };
+  login(one);
+  login(two);
+  const auto run = [](const std::string& name) { return msg::bind("", name) + execute("") + sync(); };
+  const auto value = [&](RawClient& client, const std::string& name) {
+    const auto answer = client.ask(run(name));
+    return answer.size() == 4 ? answer[1].values().at(0).value_or("null") : outline(answer);
+  };
+  EXPECT_EQ(outline(one.ask(parse("s", "SELECT 'one'") + sync())), "1 Z:I");
+  EXPECT_EQ(outline(two.ask(parse("s", "SELECT 'two'") + sync())), "1 Z:I");
+  EXPECT_EQ(value(one, "s"), "one");
+  EXPECT_EQ(value(two, "s"), "two");
+  EXPECT_EQ(value(two, "t"), "E:26000 Z:I");
+  EXPECT_EQ(outline(two.ask(parse("t", "SELECT 'one'") + describe('S', "t") + sync())), "1 t T Z:I");
+  EXPECT_EQ(value(two, "t"), "one");
+  // Names are each client's own.
+  EXPECT_EQ(outline(two.ask(parse("s", "SELECT 'again'") + sync())), "E:42P05 Z:I");
+  EXPECT_EQ(value(two, "s"), "two");
+  EXPECT_EQ(value(one, "s"), "one");
+  EXPECT_EQ(outline(two.ask(close('S', "s") + parse("s", "SELECT 'new'") + msg::bind("", "s") + execute("") + sync())).substr(0, 5), "3 1 2");
+  EXPECT_EQ(value(two, "s"), "new");
+  EXPECT_EQ(value(one, "s"), "one");
+  EXPECT_EQ(outline(one.ask(close('S', "s") + sync())), "3 Z:I");
+  EXPECT_EQ(value(one, "s"), "E:26000 Z:I");
+  EXPECT_EQ(value(one, "pgweir_1"), "E:26000 Z:I");
+  EXPECT_EQ(outline(one.ask(close('S', "pgweir_2") + sync())), "3 Z:I");
+  EXPECT_EQ(value(two, "s"), "new");
+  // One that fails, in the middle of a batch.
+  EXPECT_EQ(outline(one.ask(parse("bad", "SELECT nothing_of_that_name") + parse("good", "SELECT 1") + sync())), "E:42703 Z:I");
+  EXPECT_EQ(value(one, "good"), "E:26000 Z:I");
+  EXPECT_EQ(outline(one.ask(parse("good", "SELECT 1") + sync() + run("good"))), "1 Z:I");
+  EXPECT_EQ(one.read_to_ready().size(), 4U);
+  one.send(terminate());
+  two.send(query("DEALLOCATE ALL"));
+  two.read_to_ready();
+  EXPECT_EQ(value(two, "s"), "E:26000 Z:I");
+}
+
+// As many as a server may have, and more.
+TEST_F(LendingTest, the_statement_not_used_for_longest_makes_room) {
+  weir_.set("max_prepared_statements", "3");
+  weir_.reload();
+  RawClient client(weir_.port());
+  client.login();
+  const auto text = [](int i) { return "SELECT " + std::to_string(i) + " FROM written LIMIT 0"; };
+  std::string all;
+  for (int i = 0; i < 10; ++i) all += parse("s" + std::to_string(i), text(i));
+  EXPECT_EQ(outline(client.ask(all + sync())), "1 1 1 1 1 1 1 1 1 1 Z:I");
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_EQ(outline(client.ask(msg::bind("", "s" + std::to_string(i)) + execute("") + sync())), "2 C:SELECT 0 Z:I") << i;
+    }
+  }
+  // All in one batch.
+  all.clear();
+  for (int i = 0; i < 10; ++i) all += msg::bind("", "s" + std::to_string(i)) + execute("");
+  EXPECT_EQ(client.ask(all + sync()).size(), 21U);
+  EXPECT_EQ(outline(client.ask(msg::bind("", "s0") + execute("") + sync())), "2 C:SELECT 0 Z:I");
+}
+
+TEST_F(LendingTest, statement_mode_refuses_transactions) {
+  Pgweir weir(cluster_, {{"pool_mode", "'statement'"}, {"num_init_children", "1"}, {"max_pool", "1"}, {"query_wait_timeout", "10"}});
+  for (const std::string& begin : {query("BEGIN"), query("BEGIN; SELECT 1"), parse("", "BEGIN") + msg::bind("", "") + execute("") + sync()}) {
+    RawClient client(weir.port());
+    client.login();
+    const auto answer = client.ask(begin);
+    ASSERT_FALSE(answer.empty());
+    EXPECT_EQ(answer.back().field('S'), "FATAL");
+    EXPECT_EQ(answer.back().field('M'), "transaction blocks not allowed in statement pooling mode");
+    EXPECT_TRUE(client.wait_closed());
+  }
+  Connection client(weir.conninfo());
+  EXPECT_TRUE(client.exec("BEGIN; INSERT INTO written(v) VALUES ('whole'); COMMIT").ok());
+  EXPECT_EQ(client.value("SELECT 1"), "1");
+}
+
 } // namespace
 } // namespace weir::test

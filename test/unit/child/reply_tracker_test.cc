@@ -11,8 +11,8 @@ namespace weir::child {
 namespace {
 
 // A script is words apart from each other by blanks. ">P" sends a Parse, B Bind, d and p Describe (statement, portal),
-// E Execute, C Close, S Sync, Q Query, G Query and a Sync of pgweir's own, F FunctionCall, x CopyDone or CopyFail; ">~P" is pgweir's own. Other words are a
-// reply's tag and what shall come of it: o Other, p Parsed, c Closed, a Answer, d StatementDone, i CopyIn, e Error,
+// E Execute, C Close, S Sync, Q Query, G Query and a Sync of pgweir's own, K a Close for a Parse, F FunctionCall, x CopyDone or CopyFail; ">~P" is pgweir's own. Other words are a
+// reply's tag and what shall come of it: o Other, p Parsed, c Closed, P ParsedAlready, a Answer, d StatementDone, i CopyIn, e Error,
 // r Ready, ! Unexpected.
 Sent sent_of(char letter) {
   switch (letter) {
@@ -35,6 +35,7 @@ char letter_of(Progress::Event event) {
     case Progress::Event::Other: return 'o';
     case Progress::Event::Parsed: return 'p';
     case Progress::Event::Closed: return 'c';
+    case Progress::Event::ParsedAlready: return 'P';
     case Progress::Event::Answer: return 'a';
     case Progress::Event::StatementDone: return 'd';
     case Progress::Event::CopyIn: return 'i';
@@ -60,6 +61,10 @@ Progress play(ReplyTracker& tracker, const std::string& script) {
   std::istringstream words(script);
   Progress last;
   for (std::string word; words >> word;) {
+    if (word == ">K") {
+      tracker.sent_close_for_parse();
+      continue;
+    }
     if (word == ">G") {
       tracker.sent_query_and_sync();
       continue;
@@ -123,6 +128,10 @@ constexpr Row kRows[] = {
     {"and then it goes on", ">P Ee >B >S >P >S Zr 1p Zr", "idle"},
     {"a Query behind an error is skipped, too", ">P >Q >S Ee Zr", "idle"},
     {"COMMIT fails at Sync", ">P >B >E >S 1p 2o Cd Ee Zr", "idle"},
+    // A Close in the place of a Parse.
+    {"a Parse of what is there", ">K >B >E >S 3P 2o Da Cd Zr", "idle"},
+    {"... is skipped with the rest", ">B >K >S Ee Zr", "idle"},
+    {"... while skipping", ">B Ee >K >S Zr", "idle"},
     // A block opened in front of a Query.
     {"BEGIN, Query, Sync", ">~P >~B >~E >G 1p 2o Cd To Da Cd Zo", "1/0"},
     {"... to the end", ">~P >~B >~E >G 1p 2o Cd To Da Cd Zo Zr", "idle"},
