@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "child/shared_rows.h"
 #include "child/worker.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
@@ -102,11 +103,15 @@ bool Backend::connect(std::string_view address, int port) {
   return true;
 }
 
-void Backend::set_state(BackendState state) {
+void Backend::set_state(BackendState state, bool quietly) {
   if (state == state_) return;
   WEIR_CHECK(legal(state_, state));
   state_ = state;
-  worker_.publish_backend(*this);
+  if (quietly) {
+    worker_.rows().note_lent(*this);
+  } else {
+    worker_.publish_backend(*this);
+  }
 }
 
 bool Backend::send(Bytes bytes) { return stream_ != nullptr && stream_->write(bytes); }

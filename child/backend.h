@@ -21,6 +21,7 @@ namespace weir::child {
 
 class Backend;
 class Worker;
+struct BackendGroup;
 
 // What decides whether a cached connection may serve a session: rule 3 of the session rules. FIXED are the startup
 // parameters that SET cannot change, sorted.
@@ -68,7 +69,8 @@ class Backend final : public StreamHandler {
   int node() const { return node_; }
   const BackendKey& key() const { return key_; }
   BackendState state() const { return state_; }
-  void set_state(BackendState state);
+  // QUIETLY: for a transaction; its shared row follows within a second.
+  void set_state(BackendState state, bool quietly = false);
   void set_user(BackendUser* user) { user_ = user; }
   BackendUser* user() const { return user_; }
 
@@ -94,7 +96,9 @@ class Backend final : public StreamHandler {
   Monotonic connected_at;
   Monotonic released_at;
   std::uint64_t uses = 0;
+  BackendGroup* home = nullptr;      // where the cache has it
   int row = -1;                      // slot in the shared backend rows
+  bool row_is_old = false;           // what it shows is not what is
   bool counted = false;              // among this child's connections in use
 
   // What of a session has been applied here, in its versions; 0: a fresh connection, or one made like it. kAsImage: it was

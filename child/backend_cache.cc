@@ -72,8 +72,8 @@ BackendCache::BackendCache(Worker& worker) : worker_(worker), idle_watch_(std::m
 
 BackendCache::~BackendCache() = default;
 
-BackendCache::Group& BackendCache::group(const BackendKey& key, int node) {
-  GroupKey group_key(key.database, key.user, node);
+BackendGroup& BackendCache::group(const BackendKey& key, int node) {
+  Group::Key group_key(key.database, key.user, node);
   auto& slot = groups_[group_key];
   if (!slot) {
     slot = std::make_unique<Group>();
@@ -87,34 +87,43 @@ int BackendCache::limit() const {
   return max_pool > 0 ? static_cast<int>(max_pool) : 1 << 30;  // 0: the node's own ceiling, which answers 53300
 }
 
+std::unique_ptr<Backend> BackendCache::take_out(Group& group, std::vector<std::unique_ptr<Backend>>::iterator which) {
+  std::unique_ptr<Backend> backend = std::move(*which);
+  group.idle.erase(which);
+  return backend;
+}
+
 // The one with the wanted state, else a fresh one, else the one that was not used for longest: the others may find theirs
 // again.
-std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey& key, const StateImage* image) {
+std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey& key, const AcquireRequest& request) {
   auto best = group.idle.end();
-  for (auto it = group.idle.begin(); it != group.idle.end(); ++it) {
+  for (auto it = group.idle.end(); it != group.idle.begin();) {
+    --it;
     if ((*it)->key() != key) continue;
-    if ((*it)->image.get() == image) {
+    if ((*it)->image == request.image) {
       best = it;
       break;
     }
     if (best == group.idle.end() || (*best)->image != nullptr) best = it;
   }
   if (best == group.idle.end()) return nullptr;
-  std::unique_ptr<Backend> backend = std::move(*best);
-  group.idle.erase(best);
+  std::unique_ptr<Backend> backend = take_out(group, best);
   backend->set_user(nullptr);
-  backend->set_state(BackendState::Busy);
+  backend->set_state(BackendState::Busy, request.lent);
   ++backend->uses;
   return backend;
 }
 
 BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWaiter& waiter) {
-  Group& wanted = group(*request.key, request.node);
+  Group& wanted = request.group != nullptr && *request.group != nullptr ? **request.group : group(*request.key, request.node);
+  if (request.group != nullptr) *request.group = &wanted;
   if (!request.fresh && request.key->replication.empty() && wanted.waiters.empty()) {
-    if (auto backend = take_idle(wanted, *request.key, request.image.get())) return {std::move(backend), false};
+    if (auto backend = take_idle(wanted, *request.key, request)) return {std::move(backend), false};
   }
-  Waiting waiting{request, *request.key, &waiter};
+  Waiting waiting{request, *request.key, &waiter, request.secret != nullptr ? *request.secret : std::nullopt};
+  waiting.request.secret = nullptr;
   waiting.request.key = nullptr;
+  waiting.request.group = nullptr;
   if (!request.may_wait && worker_.loop().now() < wanted.saturated_until) return {nullptr, true};
   const bool may_open = wanted.waiters.empty() && (wanted.total < limit() || make_room(wanted));
   if (!may_open && !request.may_wait) return {nullptr, true};
@@ -132,8 +141,7 @@ BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWait
 // A connection of other startup parameters that lies idle in a full group makes room.
 bool BackendCache::make_room(Group& group) {
   if (group.idle.empty()) return false;
-  std::unique_ptr<Backend> oldest = std::move(group.idle.back());
-  group.idle.pop_back();
+  std::unique_ptr<Backend> oldest = take_out(group, group.idle.begin());
   oldest->close();
   worker_.loop().destroy_later(std::move(oldest));
   --group.total;
@@ -145,7 +153,7 @@ bool BackendCache::evict_on_node(int node) {
   Group* victim = nullptr;
   for (auto& [key, group] : groups_) {
     if (std::get<2>(key) != node || group->idle.empty()) continue;
-    if (victim == nullptr || group->idle.back()->released_at < victim->idle.back()->released_at) victim = group.get();
+    if (victim == nullptr || group->idle.front()->released_at < victim->idle.front()->released_at) victim = group.get();
   }
   if (victim == nullptr) return false;
   return make_room(*victim);
@@ -158,8 +166,9 @@ void BackendCache::open(Group& group, Waiting waiting) {
   attempt->group = &group;
   attempt->waiting = std::move(waiting);
   attempt->backend = std::make_unique<Backend>(worker_, std::get<2>(group.key), attempt->waiting.key);
+  attempt->backend->home = &group;
   worker_.register_backend(*attempt->backend);
-  attempt->login = std::make_unique<BackendLogin>(worker_, *attempt->backend, attempt->waiting.request.secret,
+  attempt->login = std::make_unique<BackendLogin>(worker_, *attempt->backend, attempt->waiting.secret,
                                                   [this, raw](const LoginFailure* failure) { attempt_done(raw, failure); });
   attempts_.push_back(std::move(attempt));
   const shmem::Node& node = worker_.nodes().nodes.at(static_cast<std::size_t>(std::get<2>(group.key)));
@@ -244,8 +253,8 @@ void BackendCache::release(std::unique_ptr<Backend> backend) {
 
 void BackendCache::give_back(std::unique_ptr<Backend> backend) {
   if (!may_keep(*backend)) return discard(std::move(backend));
-  backend->set_state(BackendState::Idle);
-  Group& owner = group(backend->key(), backend->node());
+  backend->set_state(BackendState::Idle, true);
+  Group& owner = *backend->home;
   store(owner, std::move(backend));
 }
 
@@ -279,7 +288,7 @@ void BackendCache::reset_done(Backend* backend, bool clean) {
   resetting_.erase(it);
   if (!clean) return discard(std::move(owned));
   owned->set_state(BackendState::Idle);
-  Group& owner = group(owned->key(), owned->node());
+  Group& owner = *owned->home;
   store(owner, std::move(owned));
 }
 
@@ -288,14 +297,14 @@ void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {
   backend->set_user(idle_watch_.get());
   backend->resume_reading();
   Backend& stored = *backend;
-  group.idle.push_front(std::move(backend));
+  group.idle.push_back(std::move(backend));
   stored.poke();  // what arrived behind the last answer
   serve_waiters(group);
 }
 
 void BackendCache::serve_waiters(Group& group) {
   for (std::size_t i = 0; i < group.waiters.size();) {
-    if (auto backend = take_idle(group, group.waiters[i].key, group.waiters[i].request.image.get())) {
+    if (auto backend = take_idle(group, group.waiters[i].key, group.waiters[i].request)) {
       BackendWaiter* waiter = group.waiters[i].waiter;
       group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
       --waiting_;
@@ -319,7 +328,7 @@ void BackendCache::gone(Group& group) {
 }
 
 void BackendCache::discard(std::unique_ptr<Backend> backend) {
-  Group& owner = group(backend->key(), backend->node());
+  Group& owner = *backend->home;
   backend->set_user(nullptr);
   backend->close();
   worker_.loop().destroy_later(std::move(backend));

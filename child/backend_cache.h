@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,14 +37,34 @@ class BackendWaiter {
   ~BackendWaiter() = default;
 };
 
+struct BackendGroup;
+
 struct AcquireRequest {
   const BackendKey* key = nullptr;
+  BackendGroup** group = nullptr;      // where the cache may keep what it has found for this database, user and node
   int node = -1;
-  std::optional<auth::Secret> secret;  // for a login, if the server asks
+  const std::optional<auth::Secret>* secret = nullptr;  // for a login, if the server asks; copied where it is waited
   bool may_wait = false;               // only for the primary: rule 12
+  bool lent = false;                   // for a transaction: it will be given back
   bool fresh = false;                  // a new login, not a cached connection (to verify a password)
   StateImagePtr image;                 // the state that is wanted: a connection that has it is taken before all others
   Monotonic deadline{};                // of waiting
+};
+
+// The connections of one database and user to one node. They live as long as the cache.
+struct BackendGroup {
+  using Key = std::tuple<std::string, std::string, int>;  // database, user, node
+  struct Waiting {
+    AcquireRequest request;
+    BackendKey key;
+    BackendWaiter* waiter = nullptr;
+    std::optional<auth::Secret> secret;
+  };
+  Key key;
+  int total = 0;  // idle, handed out, resetting and connecting
+  std::vector<std::unique_ptr<Backend>> idle;  // most recently used last
+  std::deque<Waiting> waiters;
+  Monotonic saturated_until{};  // the server had no slot: till then only those who may wait ask again
 };
 
 class BackendCache {
@@ -77,19 +96,8 @@ class BackendCache {
   bool has_idle() const;
 
  private:
-  using GroupKey = std::tuple<std::string, std::string, int>;  // database, user, node
-  struct Waiting {
-    AcquireRequest request;
-    BackendKey key;
-    BackendWaiter* waiter = nullptr;
-  };
-  struct Group {
-    GroupKey key;
-    int total = 0;  // idle, handed out, resetting and connecting
-    std::list<std::unique_ptr<Backend>> idle;  // most recently used first
-    std::deque<Waiting> waiters;
-    Monotonic saturated_until{};  // the server had no slot: till then only those who may wait ask again
-  };
+  using Group = BackendGroup;
+  using Waiting = BackendGroup::Waiting;
   struct Attempt {
     Group* group = nullptr;
     Waiting waiting;  // whose attempt it is; waiter null: withdrawn
@@ -100,7 +108,8 @@ class BackendCache {
 
   Group& group(const BackendKey& key, int node);
   int limit() const;
-  std::unique_ptr<Backend> take_idle(Group& group, const BackendKey& key, const StateImage* image);
+  std::unique_ptr<Backend> take_idle(Group& group, const BackendKey& key, const AcquireRequest& request);
+  static std::unique_ptr<Backend> take_out(Group& group, std::vector<std::unique_ptr<Backend>>::iterator which);
   bool may_keep(const Backend& backend) const;
   bool make_room(Group& group);
   bool evict_on_node(int node);
@@ -117,7 +126,7 @@ class BackendCache {
   bool too_old(const Backend& backend, Monotonic now) const;
 
   Worker& worker_;
-  std::map<GroupKey, std::unique_ptr<Group>> groups_;
+  std::map<Group::Key, std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Attempt>> attempts_;
   std::vector<std::unique_ptr<Backend>> resetting_;
   std::unique_ptr<IdleWatch> idle_watch_;

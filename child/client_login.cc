@@ -263,7 +263,7 @@ void ClientLogin::open_backend(bool fresh) {
   AcquireRequest request;
   request.key = &identity_.key;
   request.node = node;
-  request.secret = secret_;
+  request.secret = &secret_;
   request.fresh = fresh;
   request.may_wait = true;
   const auto limit = worker_.config().query_wait_timeout;

@@ -16,7 +16,10 @@ namespace weir::child {
 
 using ParameterList = std::vector<std::pair<std::string, std::string>>;
 
+struct BackendGroup;
+
 struct LoginInfo {
+  std::vector<BackendGroup*> groups;  // the cache's, by node, as far as they were asked for
   auth::AskedMethod method = auth::AskedMethod::Unknown;
   bool from_primary = false;
   ParameterList parameters;  // ParameterStatus of a fresh connection, in the server's order

@@ -24,10 +24,14 @@ ClientSession::Dispatch ClientSession::acquire(int node) {
   AcquireRequest request;
   request.key = &identity_.key;
   request.node = node;
-  request.secret = secret_;
+  request.secret = &secret_;
   request.may_wait = node == worker_.nodes().primary;
   request.deadline = wait_deadline();
-  if (pool_mode_ != PoolMode::Session) request.image = state_image();
+  request.lent = pool_mode_ != PoolMode::Session;
+  if (request.lent) request.image = state_image();
+  const auto index = static_cast<std::size_t>(node);
+  if (info_->groups.size() <= index) info_->groups.resize(index + 1);
+  request.group = &info_->groups[index];
   set_state(ClientState::AwaitBackend);
   acquiring_ = true;
   BackendCache::Acquired acquired = worker_.backends().acquire(request, *this);

@@ -138,7 +138,21 @@ void SharedRows::publish_backend(Backend& backend) {
   slot.publish(row);
 }
 
+void SharedRows::note_lent(Backend& backend) {
+  count_connection(backend, backend.state() == BackendState::Busy);
+  if (!std::exchange(backend.row_is_old, true)) old_rows_.push_back(&backend);
+}
+
+void SharedRows::publish_old_rows() {
+  for (Backend* backend : old_rows_) {
+    backend->row_is_old = false;
+    publish_backend(*backend);
+  }
+  old_rows_.clear();
+}
+
 void SharedRows::forget_backend(Backend& backend) {
+  if (std::exchange(backend.row_is_old, false)) std::erase(old_rows_, &backend);
   if (backend.row < 0) return;
   count_connection(backend, false);
   context_.mapping->backend_row(context_.slot, backend.row).publish(shmem::BackendRow{});

@@ -33,6 +33,9 @@ class SharedRows {
   void forget_session(int slot);
   void register_backend(Backend& backend);
   void publish_backend(Backend& backend);
+  // It is lent to a session or back from it: its row follows with publish_old_rows(), once a second.
+  void note_lent(Backend& backend);
+  void publish_old_rows();
   void forget_backend(Backend& backend);
 
   // A read on NODE had its first answer after SAMPLE microseconds.
@@ -45,6 +48,7 @@ class SharedRows {
 
  private:
   void count_connection(Backend& backend, bool in_use);
+  std::vector<Backend*> old_rows_;  // of which the row does not show the state
 
   process::RoleContext& context_;
   std::vector<int> free_rows_;

@@ -354,6 +354,7 @@ void Worker::maybe_exit() {
 void Worker::tick() {
   tick_.arm(kTick);
   const Monotonic now = loop_.now();
+  rows_->publish_old_rows();
   backends_->sweep(now);
   catalog_lookup_->sweep(now);
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
