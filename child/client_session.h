@@ -4,7 +4,7 @@
 //
 // The code is in these files: client_session.cc (life), session_input.cc and session_long.cc (what the client sends),
 // session_dispatch.cc (routing), session_node.cc (choice of the node), session_wait.cc (backends got and waited for),
-// session_effects.cc (what exchanges do to the session), session_prepare.cc (a backend catches up), session_block.cc
+// session_effects.cc (what exchanges do to the session), session_prepare.cc and session_names.cc (a backend catches up), session_block.cc
 // (transaction blocks held and moved), session_local.cc and session_command.cc (statements of pgweir's own),
 // session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
 // that are run again elsewhere, servers that are lost).
@@ -185,11 +185,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool block_on_standby() const;
   bool may_run_again(const Backend& backend) const;
   void remember_names();
-  bool needs_own_round() const;
   Dispatch leave_unsynced();
   bool takes_back_startup_midway() const;
   void use_startup_packet();
-  void add_named_statements(Backend& backend, ReplayMessages& messages);
   void apply_named(const lb::NamedEffect& named);
   lb::Target route_batch();
   bool opens_portal_in_block() const;
@@ -200,6 +198,22 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   lb::NodeSet avoided() const;
   Backend* backend_at(int node);
   Dispatch acquire(int node);
+  // (session_names.cc)
+  PreparedUnder prepared_under() const;
+  bool means_the_same(const PreparedStatement& statement) const;
+  bool reader_has(const PreparedStatement& statement) const;
+  lb::RouteItem route_item(const Resolution& resolution, bool primary_pattern);
+  bool names_sql_statement() const;
+  bool needs_own_round() const;
+  bool names_are_there(const Backend& backend);
+  bool give_names(Backend& backend);
+  struct NameMessages;
+  NameMessages name_messages(const Backend& backend);
+  void add_name(const Backend& backend, std::string_view name, bool only_name, NameMessages& messages) const;
+  void leave_to_primary(lb::Reason reason);
+  void names_given(Backend& backend, InternalResult& result);
+  void note_prepared(const parser::Statement& statement, const parser::StatementFacts& text);
+  void note_tag(std::string_view tag);
   // (session_prepare.cc)
   bool prepare(Backend& backend);
   void start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done);
@@ -223,14 +237,17 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // (session_effects.cc)
   void apply_effects();
   void note_effects(const Resolution& resolution);
-  void note_write(const Resolution& resolution);
+  void note_execution(const Resolution& prepared);
+  void note_fears(const lb::Effects& effects);
+  void note_write(const Resolution& resolution, bool executed);
   void note_temp(const lb::Effects& effects);
   bool is_known_temp(const lb::Unverified& use) const;
   Fears fears() const;
   void fears(const Fears& fears);
   void refresh_routing();
   void verify_writes();
-  void refuse_batch(Error error);
+  // IN_BLOCK: the server has the error too, which has ended what its open block can do.
+  void refuse_batch(Error error, bool in_block = false);
   std::string unreplayable() const;
 
   // --- sending (session_send.cc)
@@ -255,7 +272,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool on_error_reply(Backend& backend, Bytes message, const Progress& progress);
   void begin_answer();
   void on_statement_done(Bytes message, char tag);
-  void completed(const parser::Statement& statement);
+  void completed(const parser::Statement& statement, const parser::StatementFacts& text);
   static bool changes_state(const parser::Statement& statement);
   static bool takes_snapshot(const parser::Statement& statement);
   bool note_parameter(const Backend& backend, std::string_view name, std::string_view value);
@@ -357,7 +374,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool told_fatal_ = false;      // ... and the client was told
   lb::Target last_target_;
   std::optional<int> dry_run_node_;  // with routing_dry_run: where the last decision would have sent it
-  std::vector<std::string> preparing_names_;
+  std::vector<std::pair<std::string, std::uint64_t>> giving_names_;  // what is under way: generation, 0: taken away
   std::map<std::string, LocalPortal> local_portals_;
   bool local_failed_ = false;    // ... and an error among them: skipped up to Sync
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // for deferred work: does the session still exist?
@@ -371,6 +388,11 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   lb::SessionRouting routing_;
   std::vector<lb::RouteItem> route_items_;
   std::vector<const Resolution*> resolutions_;
+  struct Executed {  // by an EXECUTE among them
+    const Resolution* by = nullptr;
+    const Resolution* prepared = nullptr;
+  };
+  std::vector<Executed> executed_;
   std::vector<lb::Unverified> unverified_;
   std::vector<lb::Unverified> unverified_now_;  // of the exchange under way: one that fails has changed nothing
   std::optional<StatementNames> names_before_;  // as they were before a batch that may have to be run again
@@ -379,7 +401,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   std::uint64_t generation_ = 0;
   Fears before_;
   bool startup_in_doubt_ = false;  // what is under way may take startup values back, and they are not set again yet
-  bool sql_prepared_ = false;    // SQL's PREPARE was used: only that connection has the statement
+  bool sql_prepared_ = false;    // SQL's PREPARE was used: the primary's connection has the statement
+  bool names_in_doubt_ = false;  // a text that was not looked at has prepared or deallocated something
   bool session_locks_ = false;
   bool hold_cursor_ = false;
   std::unique_ptr<CancelRequest> cancel_;

@@ -16,6 +16,16 @@ PreparedPtr StatementNames::find(std::string_view name) const {
   return it != names_.end() ? it->second : nullptr;
 }
 
+PreparedPtr StatementNames::find_parsed(std::string_view name) const {
+  PreparedPtr found = find(name);
+  return found != nullptr && found->by_sql ? nullptr : found;
+}
+
+bool StatementNames::is_by_sql(std::string_view name) const {
+  const PreparedPtr found = find(name);
+  return found != nullptr && found->by_sql;
+}
+
 bool StatementNames::is_pending(std::string_view name) const {
   for (const Pending& pending : pending_) {
     if (pending.statement != nullptr && pending.name == name) return true;

@@ -1,4 +1,4 @@
-// Statements that a client has prepared with Parse, and what is under way with their names.
+// Statements that a client has prepared with Parse or with SQL's PREPARE, and what is under way with their names.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,22 @@ namespace weir::child {
 
 using FactsPtr = std::shared_ptr<const parser::Entry>;
 
+// What the meaning of a text may hang on when it is prepared, beside the text: what its names mean, and what it makes of
+// its literals.
+struct PreparedUnder {
+  std::uint64_t state = 0;    // version of the session's state
+  std::uint64_t catalog = 0;  // the catalogue's epoch
+  bool local = false;         // SET LOCAL had been used in the transaction
+  bool operator==(const PreparedUnder&) const = default;
+};
+
 struct PreparedStatement {
   std::string name;            // empty: the unnamed one
   std::string parse_message;   // the whole Parse message, to prepare it on another node; empty: too large to be kept
-  FactsPtr facts;
+  bool by_sql = false;         // by PREPARE: there is a text instead, and facts of kind Prepare
+  std::string prepare_text;    // the whole PREPARE statement; empty: must not be run anywhere else
+  PreparedUnder under;
+  FactsPtr facts;              // null: a PREPARE too long to be kept
   std::uint64_t generation = 0;  // a name may be used again for another statement
   bool primary_pattern = false;
 
@@ -31,6 +43,9 @@ using PreparedPtr = std::shared_ptr<const PreparedStatement>;
 class StatementNames {
  public:
   PreparedPtr find(std::string_view name) const;
+  // ... if it is one of Parse: Bind and Describe of the other kind are for the primary, which has it.
+  PreparedPtr find_parsed(std::string_view name) const;
+  bool is_by_sql(std::string_view name) const;
   // A Parse of NAME is under way (one of pgweir's own included).
   bool is_pending(std::string_view name) const;
   bool empty() const { return names_.empty() && pending_.empty(); }

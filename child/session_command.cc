@@ -95,7 +95,7 @@ RouteAnswer ClientSession::explain_route(std::string_view text) {
   const Resolution& resolution = resolver.resolve(facts, context_);
   routing_.transaction_status = status_;
   verify_writes();
-  const std::array items{lb::RouteItem{&facts->facts, &resolution.resolved, worker_.policy().matches_primary_pattern(text)}};
+  const std::array items{route_item(resolution, worker_.policy().matches_primary_pattern(text))};
   RouteAnswer answer;
   answer.target = lb::route(items, routing_, worker_.policy());
   const auto& statements = facts->facts.statements;
@@ -114,6 +114,11 @@ RouteAnswer ClientSession::explain_route(std::string_view text) {
   answer.statements = facts->facts.statements.size();
   if (answer.statements == 1 && facts->facts.statements.front().kind == parser::StatementKind::Empty) answer.statements = 0;
   answer.names = lb::explain_names(facts->facts, resolver.input(context_), worker_.policy(), resolver.catalog(), kMaxNamesTold + 1);
+  if (items.front().executed != nullptr) {
+    for (auto& name : lb::explain_names(*items.front().executed, resolver.input(context_), worker_.policy(), resolver.catalog(), kMaxNamesTold + 1)) {
+      if (answer.names.size() <= kMaxNamesTold) answer.names.push_back(std::move(name));
+    }
+  }
   answer.more_names = answer.names.size() > kMaxNamesTold;
   if (answer.more_names) answer.names.pop_back();
   answer.session = lb::explain_session(routing_);

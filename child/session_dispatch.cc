@@ -44,7 +44,7 @@ void ClientSession::resolve_items(Bytes bytes) {
         if (other.what == Sent::Parse && other.statement->name == name) return other.statement;
         if (other.what == Sent::Close && other.of_statement && other.name == name) return nullptr;
       }
-      return names_.find(name);
+      return names_.find_parsed(name);
     };
     const auto earlier_portal = [&](std::string_view name) -> PreparedPtr {
       for (std::size_t j = i; j-- > 0;) {
@@ -105,6 +105,7 @@ bool ClientSession::all_local() const {
 lb::Target ClientSession::route_batch() {
   route_items_.clear();
   resolutions_.clear();
+  executed_.clear();
   worker_.resolver().refresh();
   bool known = true;
   const auto add = [&](const FactsPtr& facts, bool primary_pattern) {
@@ -113,7 +114,7 @@ lb::Target ClientSession::route_batch() {
       if (other == &resolution) return;
     }
     resolutions_.push_back(&resolution);
-    route_items_.push_back({&facts->facts, &resolution.resolved, primary_pattern});
+    route_items_.push_back(route_item(resolution, primary_pattern));
   };
   if (batch_.kind == Batch::Kind::Simple) {
     add(batch_.items.front().facts, batch_.pattern);
@@ -135,16 +136,19 @@ lb::Target ClientSession::route_batch() {
   }
   routing_.transaction_status = status_;
   if (!unverified_.empty() || !unverified_now_.empty() || routing_.unverified_effects || !routing_.unverified_writes.empty()) verify_writes();
-  if (opens_portal_in_block()) {
-    // A portal is bound to its node like a cursor, and what follows in the block may need the primary.
+  // A portal is bound to its node like a cursor, and what follows in the block may need the primary. It also is the one
+  // that has, and so refuses a second time, what SQL has prepared.
+  const bool portal = opens_portal_in_block();
+  if (portal || names_sql_statement()) {
+    const lb::Reason cause = portal ? lb::Reason::OpenCursor : lb::Reason::SqlPrepare;
     if (status_ == 'I' || held_ == HeldBlock::Held) {
       batch_.primary_only = true;
-      batch_.forced = lb::Reason::OpenCursor;
+      batch_.forced = cause;
     } else if (block_on_standby() && status_ == 'T') {
       lb::Target target;
       target.scope = lb::Scope::Primary;
       target.reason = lb::Reason::BlockMoves;
-      target.cause = lb::Reason::OpenCursor;
+      target.cause = cause;
       return decided(target);
     }
   }
@@ -201,7 +205,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     if (spreads(target)) batch_.forced = lb::Reason::FollowsExchange;
   } else if (tracker_.unsynced() && active_ != nullptr) {
     const int wanted = choose_node(target);
-    if (wanted != active_->node() && !primary_backend(*active_)) return leave_unsynced();
+    if ((wanted != active_->node() || !names_are_there(*active_)) && !primary_backend(*active_)) return leave_unsynced();
     batch_.node = active_->node();
     if (wanted != batch_.node) batch_.forced = lb::Reason::FollowsExchange;
   } else if (batch_.node < 0 || (excluded_.any() && excluded_.test(static_cast<std::size_t>(batch_.node)))) {
@@ -222,7 +226,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     }
   }
   if (!in_flight && !tracker_.unsynced()) {
-    if (!prepare(*backend)) return Dispatch::Waiting;
+    if (!prepare(*backend) || !give_names(*backend)) return Dispatch::Waiting;
     if (held_ == HeldBlock::Held && opens_with_batch(*backend)) {
       open_with_batch(*backend);
     } else if (held_ == HeldBlock::Held && !open_block(*backend)) {
@@ -272,17 +276,6 @@ ClientSession::Dispatch ClientSession::await_replies() {
 
 // As it was when the block was opened: that the primary is gone does not make a standby's block of one that has written.
 bool ClientSession::block_on_standby() const { return block_node_ >= 0 && routing_.block_on_standby; }
-
-// A batch that needs something done on its backend first cannot be pipelined behind an answer that is still to come.
-bool ClientSession::needs_own_round() const {
-  for (const Resolution* resolution : resolutions_) {
-    for (const parser::Statement& statement : resolution->facts->facts.statements) {
-      const bool by_name = statement.kind == StatementKind::Execute || statement.kind == StatementKind::Deallocate || statement.kind == StatementKind::Prepare;
-      if (by_name && !names_.empty()) return true;
-    }
-  }
-  return false;
-}
 
 // The client has sent Parse or Describe and a Flush, which a standby answered; what follows must not run there. Nothing
 // was executed: a Sync of our own ends that, and the statement is prepared again where it is needed.

@@ -13,13 +13,18 @@ namespace weir::child {
 void ClientSession::apply_effects() {
   if (batch_.kind == Batch::Kind::Function) routing_.opaque_state = true;
   for (const Resolution* resolution : resolutions_) note_effects(*resolution);
+  for (const Executed& executed : executed_) note_execution(*executed.prepared);
   if (!unverified_now_.empty()) verify_writes();
 }
 
 void ClientSession::note_effects(const Resolution& resolution) {
-  note_write(resolution);
-  const lb::Effects& effects = resolution.effects;
-  if (effects.none()) return;
+  note_write(resolution, false);
+  if (resolution.effects.none()) return;
+  note_fears(resolution.effects);
+  for (const lb::NamedEffect& named : resolution.effects.named) apply_named(named);
+}
+
+void ClientSession::note_fears(const lb::Effects& effects) {
   note_temp(effects);
   routing_.opaque_state |= effects.opaque_state;
   routing_.unusual_isolation |= effects.unusual_isolation;
@@ -27,13 +32,36 @@ void ClientSession::note_effects(const Resolution& resolution) {
   session_locks_ |= effects.session_locks;
   catalog_changed_ |= effects.changes_catalog && !effects.catalog_by_tag;
   unverified_now_.insert(unverified_now_.end(), effects.unverified.begin(), effects.unverified.end());
-  for (const lb::NamedEffect& named : effects.named) apply_named(named);
+}
+
+// What PREPARED was made of is executed now. Parse, unlike PREPARE, takes any statement.
+void ClientSession::note_execution(const Resolution& prepared) {
+  using parser::StatementKind;
+  note_write(prepared, true);
+  note_fears(prepared.effects);
+  const auto& statements = prepared.facts->facts.statements;
+  const bool usual = std::all_of(statements.begin(), statements.end(), [](const parser::Statement& statement) {
+    switch (statement.kind) {
+      case StatementKind::Prepare:
+      case StatementKind::Select:
+      case StatementKind::Insert:
+      case StatementKind::Update:
+      case StatementKind::Delete:
+      case StatementKind::Merge: return true;
+      default: return false;
+    }
+  });
+  if (!usual) routing_.opaque_state = true;
 }
 
 // disable_load_balance_on_write
-void ClientSession::note_write(const Resolution& resolution) {
+void ClientSession::note_write(const Resolution& resolution, bool executed) {
   const lb::WriteKeeps keeps = worker_.policy().write_keeps();
-  if (keeps == lb::WriteKeeps::Transaction || !lb::counts_as_write(resolution.facts->facts, resolution.resolved)) return;
+  if (keeps == lb::WriteKeeps::Transaction) return;
+  // An EXECUTE of something known counts as that.
+  if (std::any_of(executed_.begin(), executed_.end(), [&](const Executed& one) { return one.by == &resolution; })) return;
+  const auto& facts = resolution.facts->facts;
+  if (!(executed ? lb::execution_counts_as_write(facts, resolution.resolved) : lb::counts_as_write(facts, resolution.resolved))) return;
   if (keeps == lb::WriteKeeps::Everything) routing_.reads_kept = true;
   const bool in_block = status_ != 'I' || std::any_of(resolutions_.begin(), resolutions_.end(), [](const Resolution* other) {
     const auto& statements = other->facts->facts.statements;

@@ -318,6 +318,7 @@ PreparedPtr ClientSession::new_statement(std::string_view name, Bytes message, s
   statement->parse_message = as_text(message);
   statement->facts = facts_of(text);
   statement->generation = ++generation_;
+  statement->under = prepared_under();
   statement->primary_pattern = worker_.policy().matches_primary_pattern(text);
   if (name.empty()) last_unnamed_ = statement;
   return statement;

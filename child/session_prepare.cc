@@ -11,8 +11,6 @@
 
 namespace weir::child {
 
-using parser::StatementKind;
-
 // Brings the backend to where the session is; true if there is nothing (left) to do.
 bool ClientSession::prepare(Backend& backend) {
   if (internal_ != nullptr) return false;
@@ -25,8 +23,6 @@ bool ClientSession::prepare(Backend& backend) {
     messages = replay_messages(state_of_session_.difference(backend.applied, before_block));
     if (messages.ready == 0) backend.applied = version;
   }
-  // SQL's EXECUTE and DEALLOCATE may name what the protocol has prepared on another node.
-  if (!names_.empty()) add_named_statements(backend, messages);
   if (messages.ready == 0) return true;
   if (messages.discards) backend.prepared.clear();
   backend.prepared.erase(std::string());  // the messages close it
@@ -45,35 +41,11 @@ bool ClientSession::prepare(Backend& backend) {
       return refuse_batch(*result.error);
     } else {
       raw->applied = version;
-      for (const auto& name : preparing_names_) {
-        if (const PreparedPtr statement = names_.find(name)) raw->prepared.insert_or_assign(name, statement->generation);
-      }
       for (const auto& [name, value] : result.parameters) tell_parameter(*raw, name, value);
     }
-    preparing_names_.clear();
     pump();
   });
   return false;
-}
-
-void ClientSession::add_named_statements(Backend& backend, ReplayMessages& messages) {
-  preparing_names_.clear();
-  for (const Resolution* resolution : resolutions_) {
-    for (const parser::Statement& statement : resolution->facts->facts.statements) {
-      const bool by_name = statement.kind == StatementKind::Execute || statement.kind == StatementKind::Prepare ||
-                           (statement.kind == StatementKind::Deallocate && !statement.all);
-      if (!by_name) continue;
-      const PreparedPtr prepared = names_.find(statement.identifier);
-      if (prepared == nullptr || prepared->parse_message.empty()) continue;
-      const auto there = backend.prepared.find(prepared->name);
-      if (there != backend.prepared.end() && there->second == prepared->generation) continue;
-      if (there != backend.prepared.end()) wire::encode_close(messages.bytes, 'S', prepared->name);
-      messages.bytes += prepared->parse_message;
-      wire::encode_sync(messages.bytes);
-      ++messages.ready;
-      preparing_names_.push_back(prepared->name);
-    }
-  }
 }
 
 void ClientSession::start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done) {

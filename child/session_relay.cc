@@ -201,6 +201,8 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
   const std::string_view sqlstate = fields ? fields->sqlstate : std::string_view();
   const bool fatal = fields && (fields->severity == "FATAL" || fields->severity == "PANIC");
   failed_ = true;
+  // What code of the user's has prepared or deallocated before it failed stays so.
+  if (routing_.opaque_state && !before_.opaque_state && sqlstate != sqlstate::kSyntaxError) names_in_doubt_ = !names_.empty() || names_in_doubt_;
   worker_.rows().counts(backend.node()).count(error_class(fields ? fields->severity : std::string_view()));
   if (discarding_) return false;
   const bool primary = backend.node() == worker_.nodes().primary;
@@ -234,20 +236,22 @@ void ClientSession::on_statement_done(Bytes message, char tag) {
     ++running_head_;
     return;
   }
+  std::string_view completion = as_text(message.subspan(5));
+  completion = completion.substr(0, completion.find('\0'));
+  if (running.facts == nullptr) note_tag(completion);
   if (running.facts != nullptr) {
     const auto& statements = running.facts->facts.statements;
     const bool unknown = statements.size() == 1 && statements.front().kind == parser::StatementKind::Unknown;
     if (const parser::Statement* next = running.next.next(running.facts->facts); next != nullptr || unknown) {
-      std::string_view completion = as_text(message.subspan(5));
-      completion = completion.substr(0, completion.find('\0'));
       const parser::Statement& statement = !unknown                        ? *next
                                            : completion == "DISCARD ALL" ? discard_all()
                                                                            : statements.front();
+      if (unknown) note_tag(completion);
       if (unknown && lb::tag_may_change_catalog(completion)) catalog_changed_ = true;
       if (takes_snapshot(statement)) state_of_session_.on_query();
       if (changes_state(statement)) {
         state_of_session_.on_completed(statement, completion);
-        completed(statement);
+        completed(statement, running.facts->facts);
         state_changed_ = true;
       }
     }
@@ -256,7 +260,7 @@ void ClientSession::on_statement_done(Bytes message, char tag) {
 }
 
 // Changes of the session that are not parameters: cursors, prepared statements, LISTEN.
-void ClientSession::completed(const parser::Statement& statement) {
+void ClientSession::completed(const parser::Statement& statement, const parser::StatementFacts& text) {
   using parser::StatementKind;
   switch (statement.kind) {
     case StatementKind::Discard:
@@ -268,7 +272,7 @@ void ClientSession::completed(const parser::Statement& statement) {
       last_unnamed_.reset();
       if (active_ != nullptr) active_->prepared.clear();
       routing_.may_have_temp = routing_.open_cursor = routing_.listening = routing_.opaque_state = false;
-      hold_cursor_ = session_locks_ = sql_prepared_ = false;
+      hold_cursor_ = session_locks_ = sql_prepared_ = names_in_doubt_ = false;
       unverified_.clear();
       routing_.unverified_writes.clear();
       if (info_ != nullptr) routing_.unusual_isolation = info_->unusual_isolation;
@@ -278,13 +282,14 @@ void ClientSession::completed(const parser::Statement& statement) {
       if (statement.all) {
         names_.forget_all();
         last_unnamed_.reset();
-        sql_prepared_ = false;
+        sql_prepared_ = names_in_doubt_ = false;
         if (active_ != nullptr) active_->prepared.clear();
       } else {
         names_.forget(statement.identifier);
         if (active_ != nullptr) active_->prepared.erase(statement.identifier);
       }
       break;
+    case StatementKind::Prepare: note_prepared(statement, text); break;
     case StatementKind::CloseCursor:
       if (statement.all && status_ == 'I') routing_.open_cursor = hold_cursor_ = false;
       break;
@@ -299,13 +304,22 @@ void ClientSession::completed(const parser::Statement& statement) {
 // For the rules of SET TRANSACTION.
 bool ClientSession::takes_snapshot(const parser::Statement& statement) {
   using parser::StatementKind;
-  return statement.kind == StatementKind::Select || statement.kind == StatementKind::CopyToQuery;
+  switch (statement.kind) {
+    case StatementKind::Select:
+    case StatementKind::CopyOut:
+    case StatementKind::Explain:
+    case StatementKind::Execute: return true;
+    default: return false;
+  }
 }
 
 bool ClientSession::changes_state(const parser::Statement& statement) {
   using parser::StatementKind;
   switch (statement.kind) {
     case StatementKind::Select:
+    case StatementKind::CopyOut:
+    case StatementKind::Explain:
+    case StatementKind::Execute:
     case StatementKind::Insert:
     case StatementKind::Update:
     case StatementKind::Delete: return !statement.sets.empty();

@@ -86,7 +86,7 @@ bool ClientSession::is_stale(const Backend& backend, const BatchItem& item) cons
   const bool names = item.what == Sent::Parse || item.what == Sent::Bind || item.what == Sent::DescribeStatement || (item.what == Sent::Close && item.of_statement);
   if (!names || backend.prepared.find(item.statement_name) == backend.prepared.end()) return false;
   if (item.what == Sent::Parse) return !item.name.empty() && names_.find(item.name) == nullptr;
-  if (item.statement != nullptr) return false;
+  if (item.statement != nullptr || names_.is_by_sql(item.statement_name)) return false;
   return !names_.is_pending(item.statement_name);
 }
 

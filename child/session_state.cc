@@ -100,6 +100,7 @@ void SessionState::remember_base() {
 
 void SessionState::apply(const parser::SetChange& change) {
   if (change.scope == parser::SetScope::Local) {
+    has_local_ = true;
     const std::string* value = back_to_default(change) && in_block_ ? startup_value(change.parameter) : nullptr;
     if (value != nullptr) local_again_.emplace_back(change.parameter, *value);
     return;
@@ -293,6 +294,7 @@ StateVersion SessionState::on_ready(char status, bool failed) {
   if (status != 'T') local_again_.clear();
   if (status == 'E') block_failed_ = true;
   if (status != 'I') return version_;
+  has_local_ = false;
   if (failed && base_) restore(*base_);
   base_.reset();
   end_block();

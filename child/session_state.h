@@ -66,6 +66,8 @@ class SessionState {
   StateVersion version() const { return version_; }
   // ... and before the open block changed anything.
   StateVersion block_version() const { return block_version_; }
+  // SET LOCAL or its kin has succeeded in the transaction at hand.
+  bool has_local() const { return has_local_; }
   // Nothing to replay for a backend that has caught up to APPLIED.
   bool caught_up(StateVersion applied) const { return applied == version_; }
   // BEFORE_BLOCK: without what the open block has changed so far: it will be opened there by block().
@@ -126,6 +128,7 @@ class SessionState {
   bool block_repeatable_ = true;
   parser::TransactionModes block_modes_;  // what BEGIN and SET TRANSACTION have said
   bool in_block_ = false;
+  bool has_local_ = false;
   StateVersion version_ = 1;
   StateVersion startup_stamp_ = 1;  // backends behind this need the startup parameters (again)
   StateVersion reset_stamp_ = 0;    // backends behind this, that ever had state, need RESET ALL first

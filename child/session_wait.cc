@@ -113,18 +113,19 @@ void ClientSession::resume_parked() {
 }
 
 // The whole batch is answered with ERROR, and the session lives. What of it arrives later is thrown away.
-void ClientSession::refuse_batch(Error error) {
+void ClientSession::refuse_batch(Error error, bool in_block) {
   if (state_ == ClientState::Closing) return;
   deadline_.reset();
   excluded_.reset();
   retries_ = 0;
   const bool whole = batch_.end == Batch::End::Complete && (batch_.kind != Batch::Kind::None);
   const bool held = held_ == HeldBlock::Held && status_ == 'T';
-  if (!whole || (status_ != 'I' && !held)) return fail(std::move(error));
+  if (!whole || (status_ != 'I' && !held && !in_block)) return fail(std::move(error));
   if (held) {
     set_held(HeldBlock::Aborted);
     status_ = 'E';
   }
+  if (in_block) state_of_session_.on_ready(status_ = 'E', true);
   std::string out;
   error.severity = Severity::Error;
   wire::encode_error(out, error);

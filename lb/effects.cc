@@ -140,6 +140,29 @@ void add_statement(const Statement& statement, Effects& out) {
   add_named(statement, out);
 }
 
+// A statement that is, or runs one that is, of this KIND.
+bool writes(const Statement& statement, StatementKind kind) {
+  if (statement.row_locks || statement.modifying_cte || statement.select_into) return true;
+  switch (kind) {
+    case StatementKind::Unknown:
+    case StatementKind::TwoPhase:
+    case StatementKind::Insert:
+    case StatementKind::Update:
+    case StatementKind::Delete:
+    case StatementKind::Merge:
+    case StatementKind::Execute:
+    case StatementKind::Lock:
+    case StatementKind::Call:
+    case StatementKind::Do:
+    case StatementKind::Vacuum:
+    case StatementKind::Ddl:
+    case StatementKind::OtherWrite: return true;
+    case StatementKind::CopyOther: return !statement.written_relations.empty();
+    case StatementKind::Explain: return !statement.written_relations.empty() || statement.opaque_effects;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 Effects effects(const parser::StatementFacts& facts, const Resolved& resolved) {
@@ -156,25 +179,14 @@ Effects effects(const parser::StatementFacts& facts, const Resolved& resolved) {
 
 bool counts_as_write(const parser::StatementFacts& facts, const Resolved& resolved) {
   if (resolved.user_functions) return true;
+  return std::any_of(facts.statements.begin(), facts.statements.end(),
+                     [](const Statement& statement) { return writes(statement, statement.kind); });
+}
+
+bool execution_counts_as_write(const parser::StatementFacts& facts, const Resolved& resolved) {
+  if (resolved.user_functions) return true;
   return std::any_of(facts.statements.begin(), facts.statements.end(), [](const Statement& statement) {
-    if (statement.row_locks || statement.modifying_cte || statement.select_into) return true;
-    switch (statement.kind) {
-      case StatementKind::Unknown:
-      case StatementKind::TwoPhase:
-      case StatementKind::Insert:
-      case StatementKind::Update:
-      case StatementKind::Delete:
-      case StatementKind::Merge:
-      case StatementKind::Execute:
-      case StatementKind::Lock:
-      case StatementKind::Call:
-      case StatementKind::Do:
-      case StatementKind::Vacuum:
-      case StatementKind::Ddl:
-      case StatementKind::OtherWrite: return true;
-      case StatementKind::CopyOther: return !statement.written_relations.empty();
-      default: return false;
-    }
+    return writes(statement, statement.kind == StatementKind::Prepare ? statement.body : statement.kind);
   });
 }
 

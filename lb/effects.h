@@ -73,6 +73,9 @@ Effects effects(const parser::StatementFacts& facts, const Resolved& resolved);
 // that is not known to be harmless. Changes of the session alone do not count.
 bool counts_as_write(const parser::StatementFacts& facts, const Resolved& resolved);
 
+// ... and whether what was prepared with the text does, when it is executed.
+bool execution_counts_as_write(const parser::StatementFacts& facts, const Resolved& resolved);
+
 // False if a command that ended with TAG ("INSERT 0 1", "SELECT 5", ...) changed nothing that is known in the
 // catalogue. For unclassified texts only: "SELECT 5" is also the tag of CREATE TABLE AS; that its table exists is
 // learnt later.

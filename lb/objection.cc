@@ -23,7 +23,7 @@ std::optional<Reason> objection_of_kind(StatementKind kind) {
   switch (kind) {
     case StatementKind::Empty:
     case StatementKind::Select:
-    case StatementKind::CopyToQuery:
+    case StatementKind::CopyOut:
     case StatementKind::Show:
       return std::nullopt;
     case StatementKind::Unknown:

@@ -31,12 +31,25 @@ bool plain_set(const SetChange& change) {
          !name.starts_with("transaction_") && !name.starts_with("default_transaction_");
 }
 
-bool is_read(StatementKind kind) {
-  return kind == StatementKind::Select || kind == StatementKind::CopyToQuery || kind == StatementKind::Show;
+bool is_read(const Statement& statement, const RouteItem& item) {
+  switch (statement.kind) {
+    case StatementKind::Select:
+    case StatementKind::CopyOut:
+    case StatementKind::Show: return true;
+    case StatementKind::Explain: return statement.body == StatementKind::Select;
+    case StatementKind::Execute: return item.executed != nullptr;
+    default: return false;
+  }
 }
 
 bool read_committed(TransactionModes::Isolation isolation) {
   return isolation == TransactionModes::Isolation::Unset || isolation == TransactionModes::Isolation::ReadCommitted;
+}
+
+std::optional<Reason> objection_of_hint(const Hint& hint) {
+  if (hint.kind == Hint::Kind::NoLoadBalance) return Reason::HintNoLoadBalance;
+  if (hint.kind == Hint::Kind::Primary) return Reason::HintPrimary;
+  return std::nullopt;
 }
 
 // Follows an exchange through the blocks that it opens and ends, and stops at the first statement that may not run on a
@@ -57,7 +70,7 @@ class Walk {
     if (block_ == Block::Opening && statement.kind != StatementKind::SetTransaction &&
         statement.kind != StatementKind::Empty) {
       // One that may write and does not begin with a read is likely to write next.
-      if (modes_.read_only != Tristate::Yes && !session_.block_held && !is_read(statement.kind)) return Reason::BeginReadWrite;
+      if (modes_.read_only != Tristate::Yes && !session_.block_held && !is_read(statement, item)) return Reason::BeginReadWrite;
       if (const auto objection = open()) return objection;
     }
     if (item.primary_pattern) return Reason::PrimaryPattern;
@@ -65,8 +78,12 @@ class Walk {
       case StatementKind::Empty:
         return std::nullopt;
       case StatementKind::Select:
-      case StatementKind::CopyToQuery:
-        return read(statement, item);
+      case StatementKind::CopyOut:
+        return read(statement, item.resolved);
+      case StatementKind::Explain:
+        return statement.body == StatementKind::Select ? read(statement, item.resolved) : objection_of_kind(statement.kind);
+      case StatementKind::Execute:
+        return execute(statement, item);
       case StatementKind::Show:
         return show(statement);
       case StatementKind::Begin:
@@ -128,13 +145,28 @@ class Walk {
     return harmless ? std::nullopt : std::optional(Reason::TransactionControl);
   }
 
-  std::optional<Reason> read(const Statement& statement, const RouteItem& item) const {
+  // The arguments are expressions, and count like the statement that they are for.
+  std::optional<Reason> execute(const Statement& statement, const RouteItem& item) const {
+    if (item.executed == nullptr || item.executed->statements.size() != 1) return item.not_executed;
+    const Statement& executed = item.executed->statements.front();
+    const bool by_sql = executed.kind == StatementKind::Prepare;
+    const StatementKind kind = by_sql ? executed.body : executed.kind;
+    if (const auto objection = objection_of_hint(item.executed->hint)) return objection;
+    if (kind == StatementKind::Unknown) return item.not_executed;
+    if (kind != StatementKind::Select) return objection_of_kind(kind).value_or(item.not_executed);
+    // Words such as 'now' mean the moment of its Parse, which is another one on every node.
+    if (!by_sql && executed.now_like) return item.not_executed;
+    if (const auto objection = read(statement, item.resolved)) return objection;
+    return read(executed, item.executed_resolved);
+  }
+
+  std::optional<Reason> read(const Statement& statement, const Resolved* resolved) const {
     if (const auto objection = objection_of_features(statement)) return objection;
     if (const auto objection = objection_of_session(session_)) return objection;
     if (session_.may_have_temp && may_name_temp(statement, session_)) return Reason::TempObjects;
-    if (item.resolved == nullptr) return Reason::CatalogPending;
-    if (item.resolved->verdict != Verdict::Plain) return item.resolved->reason;
-    if (session_.may_have_temp && item.resolved->late_names) return Reason::TempObjects;
+    if (resolved == nullptr) return Reason::CatalogPending;
+    if (resolved->verdict != Verdict::Plain) return resolved->reason;
+    if (session_.may_have_temp && resolved->late_names) return Reason::TempObjects;
     if (block_ != Block::None && statement.now_like) return Reason::NowInBlock;
     if (state_changed_) return Reason::StateThenRead;
     return std::nullopt;
@@ -224,12 +256,6 @@ Hint find_hint(std::span<const RouteItem> items) {
     if (found.kind == Hint::Kind::None) found = hint;
   }
   return found;
-}
-
-std::optional<Reason> objection_of_hint(const Hint& hint) {
-  if (hint.kind == Hint::Kind::NoLoadBalance) return Reason::HintNoLoadBalance;
-  if (hint.kind == Hint::Kind::Primary) return Reason::HintPrimary;
-  return std::nullopt;
 }
 
 Target make_target(Scope scope, Reason reason, Reason cause) {

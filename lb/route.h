@@ -15,7 +15,12 @@ namespace weir::lb {
 struct RouteItem {
   const parser::StatementFacts* facts = nullptr;
   const Resolved* resolved = nullptr;
-  bool primary_pattern = false;  // Policy::matches_primary_pattern of its text
+  bool primary_pattern = false;  // Policy::matches_primary_pattern of its text, or of what it executes
+  // Of a text that is one EXECUTE: the text that the statement of that name was prepared with, and what its names mean
+  // now. Null if that is not known, or a standby's copy could mean something else, for this reason.
+  const parser::StatementFacts* executed = nullptr;
+  const Resolved* executed_resolved = nullptr;
+  Reason not_executed = Reason::SqlPrepare;
 };
 
 // Where the exchange goes. ITEMS in the order in which they run.

@@ -44,11 +44,21 @@ bool is_clock(PgQuery__SQLValueFunctionOp op) {
 }
 
 // Only these have literals that are data and nothing else; all others are remembered by their exact
-// text.
-bool literals_are_data(StatementKind kind) {
-  return kind == StatementKind::Select || kind == StatementKind::Insert ||
-         kind == StatementKind::Update || kind == StatementKind::Delete ||
-         kind == StatementKind::Merge;
+// text. COPY has the name of its file, and TO '' looks like TO STDOUT.
+bool literals_are_data(const Statement& statement) {
+  switch (statement.kind) {
+  case StatementKind::Select:
+  case StatementKind::Insert:
+  case StatementKind::Update:
+  case StatementKind::Delete:
+  case StatementKind::Merge:
+  case StatementKind::Execute:
+    return true;
+  case StatementKind::Explain:
+    return statement.body == StatementKind::Select;
+  default:
+    return false;
+  }
 }
 
 bool is_modification(const Message& message) {
@@ -80,7 +90,7 @@ void FactWalker::run(const PgQuery__Node& node) {
 
 void FactWalker::statement(const Message& message) {
   read_statement(message, text_, statement_);
-  exact_ = !literals_are_data(statement_.kind);
+  exact_ = !literals_are_data(statement_);
   if (const auto* select = as<PgQuery__SelectStmt>(message))
     plain_set_configs_ = read_set_config(*select, statement_);
   visit(message, false);
@@ -283,6 +293,8 @@ void FactWalker::on_constant(const PgQuery__AConst& constant) {
   if (has_date_word(text_of(constant.sval->sval))) {
     statement_.now_like = true;
     exact_ = true;
+    if (statement_.kind == StatementKind::Prepare)
+      statement_.body = StatementKind::Unknown;
   }
 }
 

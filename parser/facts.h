@@ -17,7 +17,7 @@ enum class StatementKind : std::uint8_t {
   Unknown,        // unparsable, too long, too deep
   Empty,          // no statement at all (blanks, comments, a lone ';')
   Select,         // SELECT, VALUES, TABLE, WITH ... SELECT
-  CopyToQuery,    // COPY (query) TO STDOUT
+  CopyOut,        // COPY (query) TO STDOUT, COPY table TO STDOUT
   CopyOther,      // every other COPY
   Show,           // SHOW name
   Set,            // SET name, SET TIME ZONE, SET ROLE, ... (session or LOCAL), see `sets`
@@ -110,6 +110,10 @@ enum class TempUse : std::uint8_t {
 // One statement of the text.
 struct Statement {
   StatementKind kind = StatementKind::Unknown;
+  // Explain, Prepare: the kind of the statement in it, of which all else here tells. Unknown if its
+  // result is more than that of the text: EXPLAIN that tells of the server's settings, PREPARE of
+  // words such as 'now', whose meaning is that of the moment.
+  StatementKind body = StatementKind::Unknown;
 
   // Relations read (FROM, sub-selects, CTE bodies; names of CTEs in scope are left out) and
   // relations written: targets of INSERT and the like, of INTO and COPY FROM, and those that DDL,
@@ -146,7 +150,8 @@ struct Statement {
       identifier; // savepoint, gid, prepared statement, cursor or channel as the grammar folds it;
                   // setting of SHOW, SET, RESET in lower case; what DISCARD discards; "start
                   // transaction" of a Begin that was written so; "route" and "pgpool" of kind PoolShow
-  std::string argument; // PoolShow: what SHOW ROUTE asks about; the words behind PGPOOL
+  std::string argument; // PoolShow: what SHOW ROUTE asks about; the words behind PGPOOL. Prepare: the
+                        // text of this statement alone, empty if it was too long to be kept
   std::vector<SetChange> sets; // Set, Reset, and literal set_config(…) calls of a Select
   bool operator==(const Statement&) const = default;
 };

@@ -262,7 +262,7 @@ void LongStatement::set_verb(StatementKind kind) {
   if (statement_.kind != StatementKind::Unknown)
     return;
   if (wrap_ == Wrap::CopyQuery)
-    kind = kind == StatementKind::Select ? StatementKind::CopyToQuery : StatementKind::CopyOther;
+    kind = kind == StatementKind::Select ? StatementKind::CopyOut : StatementKind::CopyOther;
   statement_.kind = wrap_ == Wrap::Prepare ? StatementKind::Prepare : kind;
 }
 

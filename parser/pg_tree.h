@@ -77,6 +77,7 @@ WEIR_PG_MESSAGE(DropSubscriptionStmt, drop_subscription_stmt);
 WEIR_PG_MESSAGE(DropTableSpaceStmt, drop_table_space_stmt);
 WEIR_PG_MESSAGE(DropdbStmt, dropdb_stmt);
 WEIR_PG_MESSAGE(ExecuteStmt, execute_stmt);
+WEIR_PG_MESSAGE(ExplainStmt, explain_stmt);
 WEIR_PG_MESSAGE(FetchStmt, fetch_stmt);
 WEIR_PG_MESSAGE(FuncCall, func_call);
 WEIR_PG_MESSAGE(GrantStmt, grant_stmt);

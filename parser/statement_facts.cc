@@ -6,6 +6,7 @@
 #include "parser/pg_version.h"
 #include "parser/set_facts.h"
 #include "parser/statement_kind.h"
+#include "parser/walk.h"
 
 namespace weir::parser {
 namespace {
@@ -116,12 +117,36 @@ void read_name_or_all(const char* name, Statement& out) {
 }
 
 void read_copy(const PgQuery__CopyStmt& copy, Statement& out) {
-  const bool of_select =
-      copy.query != nullptr && copy.query->node_case == PG_QUERY__NODE__NODE_SELECT_STMT;
+  const bool reads = copy.query == nullptr ||
+                     copy.query->node_case == PG_QUERY__NODE__NODE_SELECT_STMT;
   const bool to_client =
       copy.is_from == 0 && copy.is_program == 0 && text_of(copy.filename).empty();
-  if (of_select && to_client)
-    out.kind = StatementKind::CopyToQuery;
+  if (reads && to_client)
+    out.kind = StatementKind::CopyOut;
+}
+
+StatementKind kind_of(const PgQuery__Node* node) {
+  StatementKind kind = StatementKind::Unknown;
+  if (node != nullptr)
+    for_each_child(
+        node->base, [&](const Message& message) { kind = statement_kind(name_of(message)); },
+        [](std::string_view) {});
+  return kind;
+}
+
+void read_explain(const PgQuery__ExplainStmt& explain, Statement& out) {
+  const auto tells_settings = [](const PgQuery__Node* node) {
+    const PgQuery__DefElem* option = option_of(node);
+    return option != nullptr && lower(text_of(option->defname)) == "settings";
+  };
+  if (std::none_of(explain.options, explain.options + explain.n_options, tells_settings))
+    out.body = kind_of(explain.query);
+}
+
+void read_prepare(const PgQuery__PrepareStmt& prepare, std::string_view text, Statement& out) {
+  out.identifier = text_of(prepare.name);
+  out.argument = text;
+  out.body = kind_of(prepare.query);
 }
 
 void read_show(const PgQuery__VariableShowStmt& show, Statement& out) {
@@ -133,8 +158,6 @@ void read_show(const PgQuery__VariableShowStmt& show, Statement& out) {
 void read_names(const Message& statement, Statement& out) {
   if (const auto* show = as<PgQuery__VariableShowStmt>(statement)) {
     read_show(*show, out);
-  } else if (const auto* prepare = as<PgQuery__PrepareStmt>(statement)) {
-    out.identifier = text_of(prepare->name);
   } else if (const auto* execute = as<PgQuery__ExecuteStmt>(statement)) {
     out.identifier = text_of(execute->name);
   } else if (const auto* deallocate = as<PgQuery__DeallocateStmt>(statement)) {
@@ -168,6 +191,10 @@ void read_statement(const Message& statement, std::string_view text, Statement& 
     read_set(*set, text, out);
   } else if (const auto* copy = as<PgQuery__CopyStmt>(statement)) {
     read_copy(*copy, out);
+  } else if (const auto* explain = as<PgQuery__ExplainStmt>(statement)) {
+    read_explain(*explain, out);
+  } else if (const auto* prepare = as<PgQuery__PrepareStmt>(statement)) {
+    read_prepare(*prepare, text, out);
   } else {
     read_names(statement, out);
   }

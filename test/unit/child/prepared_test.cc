@@ -57,6 +57,24 @@ class Prepared : public ::testing::Test {
   StatementNames names_;
 };
 
+TEST_F(Prepared, WhatSqlHasPreparedIsNoStatementOfTheProtocol) {
+  auto made = std::make_shared<PreparedStatement>();
+  made->name = "p";
+  made->by_sql = true;
+  names_.define(std::move(made));
+  names_.define(statement("q"));
+  EXPECT_NE(names_.find("p"), nullptr);
+  EXPECT_EQ(names_.find_parsed("p"), nullptr);
+  EXPECT_NE(names_.find_parsed("q"), nullptr);
+  EXPECT_TRUE(names_.is_by_sql("p"));
+  EXPECT_FALSE(names_.is_by_sql("q"));
+  EXPECT_FALSE(names_.is_by_sql("r"));
+  names_.close_sent("p", false);
+  EXPECT_FALSE(names_.is_by_sql("p"));
+  succeed();
+  EXPECT_EQ(names_.find("p"), nullptr);
+}
+
 TEST(PreparedStatement, TextOfTheMessage) {
   EXPECT_EQ(statement("", 1, "SELECT 1")->text(), "SELECT 1");
   EXPECT_EQ(statement("name", 1, "SELECT $1")->text(), "SELECT $1");

@@ -361,6 +361,20 @@ SessionState after(const Texts& exchanges, SessionState::Parameters startup = {}
   return std::move(follow.state);
 }
 
+TEST(SessionState, SetLocalLastsAsLongAsItsTransaction) {
+  SessionState state;
+  const auto run = [&](const char* text, std::string_view tag) { state.on_completed(parser::classify(text).statements.front(), tag); };
+  run("SET work_mem = '1MB'", "SET");
+  EXPECT_FALSE(state.has_local());
+  run("BEGIN", "BEGIN");
+  run("SET LOCAL work_mem = '2MB'", "SET");
+  state.on_ready('T', false);
+  EXPECT_TRUE(state.has_local());
+  run("COMMIT", "COMMIT");
+  state.on_ready('I', false);
+  EXPECT_FALSE(state.has_local());
+}
+
 TEST(SessionState, NothingToDoForABackendThatHasCaughtUp) {
   const SessionState state = after({"SET work_mem = '5MB'", "SET ROLE r"}, kStartup);
   EXPECT_TRUE(state.caught_up(state.version()));

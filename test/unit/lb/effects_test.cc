@@ -39,7 +39,7 @@ parser::StatementFacts setting(const std::string& parameter, const std::string& 
 
 TEST(Effects, MostStatementsDoNothingToTheSession) {
   for (const StatementKind kind :
-       {StatementKind::Empty, StatementKind::Select, StatementKind::CopyToQuery, StatementKind::CopyOther,
+       {StatementKind::Empty, StatementKind::Select, StatementKind::CopyOut, StatementKind::CopyOther,
         StatementKind::Show, StatementKind::Set, StatementKind::Reset, StatementKind::SetTransaction,
         StatementKind::Begin, StatementKind::Commit, StatementKind::Rollback, StatementKind::Savepoint,
         StatementKind::Release, StatementKind::RollbackTo, StatementKind::Insert, StatementKind::Update,

@@ -26,7 +26,7 @@ const std::map<std::string, StatementKind> kKinds = {
     {"unknown", StatementKind::Unknown},
     {"empty", StatementKind::Empty},
     {"select", StatementKind::Select},
-    {"copyq", StatementKind::CopyToQuery},
+    {"copyq", StatementKind::CopyOut},
     {"copy", StatementKind::CopyOther},
     {"show", StatementKind::Show},
     {"set", StatementKind::Set},
@@ -101,6 +101,8 @@ void apply_flag(Statement& statement, const std::string& flag) {
       {"ser", [&] { statement.transaction.isolation = TransactionModes::Isolation::Serializable; }},
       {"deferrable", [&] { statement.transaction.deferrable = Tristate::Yes; }},
       {"chain", [&] { statement.transaction.chain = true; }},
+      {"of_select", [&] { statement.body = StatementKind::Select; }},
+      {"of_insert", [&] { statement.body = StatementKind::Insert; }},
   };
   const auto found = flags.find(flag);
   if (found != flags.end()) {
@@ -117,6 +119,9 @@ struct Text {
   parser::StatementFacts facts;
   Resolved resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, {}};
   bool primary_pattern = false;
+  std::optional<parser::StatementFacts> executed;
+  Resolved executed_resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, {}};
+  Reason not_executed = Reason::SqlPrepare;
 };
 
 Statement parse_statement(const std::string& word) {
@@ -130,9 +135,42 @@ Statement parse_statement(const std::string& word) {
   return statement;
 }
 
+void apply_marks(const std::string& marks, Resolved& resolved) {
+  if (marks == "@?") {
+    resolved.verdict = Verdict::Unknown;
+    resolved.reason = Reason::CatalogPending;
+  } else if (marks.starts_with("@")) {
+    resolved.verdict = Verdict::Doubt;
+    resolved.reason = reason_named(marks.substr(1)).value();
+  }
+}
+
+// What an EXECUTE runs: "=> !Reason" or "=> [prepare/]kind:flags@doubt".
+void parse_executed(const std::string& source, Text& text) {
+  if (source.starts_with("!")) {
+    text.not_executed = reason_named(source.substr(1)).value();
+    return;
+  }
+  const auto marker = source.find('@');
+  std::string word = source.substr(0, marker);
+  const bool by_sql = word.starts_with("prepare/");
+  if (by_sql) word.erase(0, 8);
+  Statement statement = parse_statement(word);
+  if (by_sql) {
+    statement.body = statement.kind;
+    statement.kind = StatementKind::Prepare;
+  }
+  text.executed.emplace().statements.push_back(statement);
+  apply_marks(marker == std::string::npos ? "" : source.substr(marker), text.executed_resolved);
+}
+
 Text parse_text(const std::string& source) {
   Text text;
   std::string rest = source;
+  if (const auto arrow = rest.find("=> "); arrow != std::string::npos) {
+    parse_executed(rest.substr(arrow + 3), text);
+    rest.resize(arrow);
+  }
   const auto marker = rest.find_first_of("@%");
   const std::string marks = marker == std::string::npos ? "" : rest.substr(marker);
   rest = rest.substr(0, marker);
@@ -146,19 +184,17 @@ Text parse_text(const std::string& source) {
   }
   for (const std::string& word : split(rest, ';')) text.facts.statements.push_back(parse_statement(word));
   if (marks.starts_with("%")) text.primary_pattern = true;
-  if (marks == "@?") {
-    text.resolved.verdict = Verdict::Unknown;
-    text.resolved.reason = Reason::CatalogPending;
-  } else if (marks.starts_with("@")) {
-    text.resolved.verdict = Verdict::Doubt;
-    text.resolved.reason = reason_named(marks.substr(1)).value();
-  }
+  apply_marks(split(marks + " ", ' ').front(), text.resolved);
   return text;
 }
 
 Target route_texts(const std::vector<Text>& texts, const SessionRouting& session, const Policy& policy) {
   std::vector<RouteItem> items;
-  for (const Text& text : texts) items.push_back({&text.facts, &text.resolved, text.primary_pattern});
+  for (const Text& text : texts) {
+    const bool executes = text.executed.has_value();
+    items.push_back({&text.facts, &text.resolved, text.primary_pattern, executes ? &*text.executed : nullptr,
+                     executes ? &text.executed_resolved : nullptr, text.not_executed});
+  }
   return route(items, session, policy);
 }
 
@@ -208,7 +244,7 @@ Target route_one(const std::string& session, const std::string& exchange) {
 }
 
 bool is_read(StatementKind kind) {
-  return kind == StatementKind::Empty || kind == StatementKind::Select || kind == StatementKind::CopyToQuery;
+  return kind == StatementKind::Empty || kind == StatementKind::Select || kind == StatementKind::CopyOut;
 }
 
 TEST(Route, NoKindButReadsLeavesThePrimaryOutsideABlock) {
@@ -274,7 +310,7 @@ TEST(Route, FewKindsStayInABlockOnAStandby) {
 TEST(Route, StickyReasonsKeepReadsOnThePrimaryInEveryForm) {
   for (const char* word : {"temp", "opaque", "cursor", "listening", "strings", "encoding", "replication", "writes",
                            "effects", "pinned", "off", "serializable", "readskept"}) {
-    for (const char* exchange : {"select", "copyq", "show:server_version", "select; select", "select | select",
+    for (const char* exchange : {"select", "copyq", "explain:of_select", "execute:p => prepare/select", "show:server_version", "select; select", "select | select",
                                  "begin:ro,rc", "begin:ro,rc; select", "<standby> select", "<node=1> select"}) {
       EXPECT_EQ(route_one(word, exchange).scope, Scope::Primary) << word << ": " << exchange;
     }
@@ -302,8 +338,8 @@ TEST(Route, OnlyBlocksThatAStandbyCouldGetAreHeld) {
 
 TEST(Route, FeaturesOfAStatementKeepItOnThePrimary) {
   for (const char* flag : {"locks", "cte", "into", "temp", "pg_temp", "opaque", "writes", "set_config"}) {
-    for (const char* kind : {"select", "copyq"}) {
-      const std::string word = std::string(kind) + ":" + flag;
+    for (const char* kind : {"select:", "copyq:", "explain:of_select,", "execute:p => select:", "execute:p => prepare/select:"}) {
+      const std::string word = std::string(kind) + flag;
       EXPECT_EQ(route_one("-", word).scope, Scope::Primary) << word;
       EXPECT_EQ(route_one("-", "select | " + word).scope, Scope::Primary) << word;
       EXPECT_EQ(route_one("-", "begin:ro | " + word).scope, Scope::Primary) << word;

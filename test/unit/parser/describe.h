@@ -18,7 +18,7 @@ inline std::string_view kind_name(StatementKind kind) {
     WEIR_KIND(Unknown);
     WEIR_KIND(Empty);
     WEIR_KIND(Select);
-    WEIR_KIND(CopyToQuery);
+    WEIR_KIND(CopyOut);
     WEIR_KIND(CopyOther);
     WEIR_KIND(Show);
     WEIR_KIND(Set);
@@ -108,6 +108,8 @@ inline void describe_set(std::string& out, const SetChange& change) {
 
 inline std::string describe(const Statement& statement) {
   std::string out(kind_name(statement.kind));
+  if (statement.body != StatementKind::Unknown)
+    (out += '/').append(kind_name(statement.body));
   describe_names(out, "r", statement.relations);
   describe_names(out, "w", statement.written_relations);
   describe_names(out, "f", statement.functions);

@@ -31,7 +31,7 @@ const char* kind_text(StatementKind kind) {
   case Kind::Update: return "update";
   case Kind::Delete: return "delete";
   case Kind::Select: return "select";
-  case Kind::CopyToQuery: return "copy query";
+  case Kind::CopyOut: return "copy query";
   case Kind::CopyOther: return "copy";
   case Kind::Prepare: return "prepare";
   case Kind::Set: return "set";
@@ -173,7 +173,7 @@ const std::vector<Row> kParsed = {
     {"SELECT set_config('a', 'b', false)", "select [SELECT pg_catalog.set_config('a', 'b', false)] f:set_config"},
     {"CREATE TEMP TABLE x (a int)", "ddl temp w:x t:pg_catalog.int4"},
     {"COPY t FROM STDIN", "copy w:t"},
-    {"COPY t TO STDOUT", "copy r:t"},
+    {"COPY t TO STDOUT", "copy query r:t"},
     {"DO $$ BEGIN; END $$", "do"},
     {"INSERT INTO t VALUES (1); SELECT f()", "insert w:t; select f:f = 0x1 1x1"},
     {"INSERT INTO t VALUES (1); ; INSERT INTO u VALUES (f(2));SELECT 1;INSERT INTO t VALUES (1);", "insert w:t u f:f; select = 0x2 1x1 0x1"},
