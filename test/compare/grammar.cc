@@ -47,7 +47,7 @@ const Names kDoubtfulRelations = {
 const Names kSpecial = {"current_user",
                         "session_user",
                         "current_schema",
-                        "current_schemas(true)",
+                        "current_schemas(false)",
                         "current_setting('search_path')",
                         "current_setting('work_mem')",
                         "current_setting('cmp.x', true)",

@@ -135,7 +135,7 @@ CREATE VIEW v_unlogged AS SELECT id, v FROM unlogged;
 CREATE VIEW v_recovery AS SELECT 1 AS id, pg_is_in_recovery()::text AS v;
 CREATE VIEW v_setting AS SELECT 1 AS id, current_setting('search_path') AS v;
 CREATE VIEW v_user AS SELECT 1 AS id, current_user::text AS v;
-CREATE VIEW v_catalog AS SELECT 1 AS id, relname::text AS v FROM pg_class WHERE relname IN ('t1', 'mat', 'seq');
+CREATE VIEW v_catalog AS SELECT length(relname) AS id, relname::text AS v FROM pg_class WHERE relname IN ('t1', 'mat', 'seq');
 CREATE VIEW v_updatable AS SELECT id, v FROM wr;
 CREATE FUNCTION "full"(t1) RETURNS text LANGUAGE sql STABLE AS $$SELECT $1.id || '/' || $1.v$$;
 CREATE FUNCTION doubtful(typed) RETURNS text LANGUAGE plpgsql VOLATILE AS $$BEGIN INSERT INTO public.audit VALUES (0, 'column'); RETURN 'd'; END$$;
