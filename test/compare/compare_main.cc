@@ -70,7 +70,8 @@ std::string show_route(const std::string& sql) {
   return out + "'";
 }
 
-// A server connection that was used before may have its temporary schema already, a new one has none.
+// A server connection that was used before may have its temporary schema already, a new one has
+// none.
 bool lacks_temp_schema(const Heard& heard) {
   return heard.text().find("schema \"pg_temp\" does not exist") != std::string::npos;
 }

@@ -1,6 +1,7 @@
-// statements.tsv in eleven contexts and three protocol styles: where each statement ran is read from the servers' own logs,
-// and its answer is compared with that of the primary. WEIR_STATEMENTS_EVERY=1 in the environment runs all combinations,
-// N each N-th one, WEIR_STATEMENTS_ONLY=TEXT those statements that contain TEXT.
+// statements.tsv in eleven contexts and three protocol styles: where each statement ran is read
+// from the servers' own logs, and its answer is compared with that of the primary.
+// WEIR_STATEMENTS_EVERY=1 in the environment runs all combinations, N each N-th one,
+// WEIR_STATEMENTS_ONLY=TEXT those statements that contain TEXT.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -35,10 +36,15 @@ const std::vector<Context>& contexts() {
   static const std::vector<Context> all = {
       {"autocommit", {}, "", false, false},
       {"block", {"BEGIN"}, "ROLLBACK", false, false},
-      {"block after a write", {"BEGIN", "UPDATE wr SET v = 'ctx' WHERE id = 1"}, "ROLLBACK", true, false},
+      {"block after a write",
+       {"BEGIN", "UPDATE wr SET v = 'ctx' WHERE id = 1"},
+       "ROLLBACK",
+       true,
+       false},
       {"after SAVEPOINT", {"BEGIN", "SAVEPOINT s"}, "ROLLBACK", false, false},
       {"after ROLLBACK TO of a write",
-       {"BEGIN", "UPDATE wr SET v = 'kept' WHERE id = 2", "SAVEPOINT s", "DELETE FROM wr", "ROLLBACK TO s"},
+       {"BEGIN", "UPDATE wr SET v = 'kept' WHERE id = 2", "SAVEPOINT s", "DELETE FROM wr",
+        "ROLLBACK TO s"},
        "ROLLBACK",
        true,
        false},
@@ -87,7 +93,8 @@ public:
       : world_(cluster, "cmpset" + std::to_string(::getpid()), {}) {
     test::Connection super(cluster.conninfo(0, "postgres", "postgres"));
     for (const char* side : {"_a", "_b"})
-      super.must("ALTER DATABASE cmpset" + std::to_string(::getpid()) + side + " SET log_statement = 'all'");
+      super.must("ALTER DATABASE cmpset" + std::to_string(::getpid()) + side +
+                 " SET log_statement = 'all'");
     cluster.wait_replayed();
     for (int node = 0; node < test::kNodes; ++node)
       logs_.emplace_back(cluster.socket_folder() + "/log" + std::to_string(node));
@@ -111,7 +118,9 @@ public:
         world_.neutral(other);
         const std::string found = difference(one, other, differs(row.sql));
         if (!found.empty()) {
-          (one.stuck ? stuck_ : answers_).push_back(what + "\n    " + found + "\n    pgweir:  " + one.text() + "\n    primary: " + other.text());
+          (one.stuck ? stuck_ : answers_)
+              .push_back(what + "\n    " + found + "\n    pgweir:  " + one.text() +
+                         "\n    primary: " + other.text());
           break;
         }
       }
@@ -137,8 +146,8 @@ public:
     list("stuck", stuck_);
     list("refused by a standby first", again_);
     std::printf("missed: %d of %d\n", missed_count_, reads_);
-    for (const auto& [line, count] : missed_)
-      std::printf("  %3d %s\n", count, line.c_str());
+    for (const auto& [reason, lines] : missed_)
+      list(("  " + reason).c_str(), lines);
     std::fflush(stdout);
   }
 
@@ -150,7 +159,8 @@ public:
 
 private:
   static bool differs(const std::string& sql) {
-    for (const char* word : {"pid", "xact_id", "txid", "lsn", "start_time", "snapshot", "temp_schema", "lo_creat", "SHOW ALL", "pg_stat"}) {
+    for (const char* word : {"pid", "xact_id", "txid", "lsn", "start_time", "snapshot",
+                             "temp_schema", "lo_creat", "SHOW ALL", "pg_stat"}) {
       if (sql.find(word) != std::string::npos)
         return true;
     }
@@ -184,8 +194,9 @@ private:
     for (const char c : sql)
       quoted += c == '\'' ? "''" : std::string(1, c);
     const Step ask{Style::Simple, {{"SHOW ROUTE '" + quoted + "'", {}}}, false};
-    test::wait_until([&] { return speaker.say(ask).text().find("not known yet") == std::string::npos; },
-                     std::chrono::seconds(5));
+    test::wait_until(
+        [&] { return speaker.say(ask).text().find("not known yet") == std::string::npos; },
+        std::chrono::seconds(5));
   }
 
   void place(const Row& row, const Context& context, const std::string& what) {
@@ -206,9 +217,21 @@ private:
       ++reads_;
       if (!standby) {
         ++missed_count_;
-        ++missed_[row.sql];
+        missed_[reason()].push_back(what);
       }
     }
+  }
+
+  // What pgweir's log says of the statement just run.
+  std::string reason() {
+    std::string found = "no reason logged";
+    for (const std::string& line : world_.log().lines()) {
+      const std::size_t who = line.rfind(" [client=");
+      const std::size_t at = line.rfind('(', who);
+      if (line.find(mark_ + "a") != std::string::npos && at != std::string::npos)
+        found = line.substr(at + 1, line.find_first_of(": ", at) - at - 1);
+    }
+    return found;
   }
 
   World world_;
@@ -217,7 +240,7 @@ private:
   std::size_t at_ = 0; // of the statement among the steps
   int count_ = 0;
   std::vector<std::string> again_;
-  std::map<std::string, int> missed_;
+  std::map<std::string, std::vector<std::string>> missed_; // by pgweir's reason
 };
 
 TEST(StatementsTest, AllRunWhereTheyMayAndAnswerAsThePrimaryDoes) {
