@@ -122,6 +122,8 @@ public:
       world_.neutral(exchange.one);
       world_.neutral(exchange.other);
       found = difference(exchange.one, exchange.other, exchange.step.shape_only || loose);
+      if (exchange.other.stuck)
+        return ""; // it takes too long for anybody
       if (!found.empty() && lacks_temp_schema(exchange.other))
         return ""; // known of every pool; what follows may differ for the same reason
       loose = loose || (exchange.step.shape_only && keeps(exchange.step));

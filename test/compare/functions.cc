@@ -203,6 +203,9 @@ std::vector<BuiltIn> built_ins(test::Connection& connection) {
     one.kind = row[2]->front();
     one.set = *row[3] == "t";
     one.differs = differs_by_nature(one.name);
+    // Up to infinity, or to the largest number, it never ends.
+    if (one.name == "generate_series" && (one.types.empty() || one.types.back() != "integer"))
+      continue;
     Random any(1);
     const bool possible =
         std::all_of(one.types.begin(), one.types.end(),
