@@ -161,7 +161,7 @@ private:
   // Until the facts of the plain names are known, which DDL of the script before may have made
   // doubtful.
   void warm() {
-    for (const char* path : {"RESET search_path", "SET search_path = other, public"}) {
+    for (const char* path : {"SELECT 1", "SET search_path = other, public"}) {
       Speaker speaker = world_.through();
       speaker.say({Style::Simple, {{path, {}}}, false});
       static const std::string sql = show_route(plain_names());

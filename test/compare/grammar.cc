@@ -35,8 +35,7 @@ const Names kPlainRelations = {"t1",
                                "v_user",
                                "v_updatable",
                                "part_1",
-                               "ser",
-                               "v_catalog"};
+                               "ser"};
 const Names kDoubtfulRelations = {
     "t3",          "pg_temp.t1",    "tmp",           "tmp",       "unlogged",   "part_mixed",
     "secured_bad", "typed",         "v_lock",        "v_next",    "v_vol",      "v_on_vol",
