@@ -143,8 +143,12 @@ void World::load(const std::string& sql) {
   cluster_.wait_replayed();
 }
 
-void World::neutral(Heard& heard) const {
-  const auto change = [&](std::string& text) { replace_all(text, databases_[1], databases_[0]); };
+void World::neutral(Heard& heard, const std::string& mark) const {
+  const auto change = [&](std::string& text) {
+    replace_all(text, databases_[1], databases_[0]);
+    if (!mark.empty())
+      replace_all(text, mark, "");
+  };
   for (test::Answer& answer : heard.answers) {
     change(answer.message);
     change(answer.detail);

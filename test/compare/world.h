@@ -44,7 +44,8 @@ public:
   // Runs a script of SQL in both as the role app, to have more objects; throws if it fails.
   void load(const std::string& sql);
   // Both names of databases read alike in answers.
-  void neutral(Heard& heard) const;
+  // MARK, where the text had one, is taken out too.
+  void neutral(Heard& heard, const std::string& mark = {}) const;
 
   test::Pgweir& pgweir() { return *pgweir_; }
   LogTail& log() { return *log_; }
