@@ -20,6 +20,12 @@ namespace {
 constexpr std::size_t kMaxWanted = 1000;  // names that wait; more are asked for when they are met again
 constexpr std::chrono::seconds kIdle{60};
 constexpr std::chrono::seconds kRetry{2};
+// No read can leave the primary: names are asked for when none was new for kPause, or some have waited for kLongest.
+constexpr std::chrono::seconds kPause{1};
+constexpr std::chrono::seconds kLongest{10};
+
+// Nodes other than the primary are there for reads, now or when they are back.
+bool reads_may_move(const Worker& worker) { return worker.policy().load_balance() && worker.nodes().count > 1; }
 
 std::string id_of(const lb::Missing& name) { return std::to_string(static_cast<int>(name.kind)) + ":" + name.name; }
 
@@ -35,12 +41,15 @@ void CatalogLookup::want(const std::string& database, std::span<const lb::Missin
     slot->database = database;
   }
   bool fresh = false;
+  if (slot->wanted.empty()) slot->waits_since = worker_.loop().now();
   for (const lb::Missing& name : names) {
     if (slot->wanted.size() >= kMaxWanted) break;
     if (!slot->known.insert(id_of(name)).second) continue;
     slot->wanted.push_back(name);
     fresh = true;
   }
+  if (fresh) slot->last_name = worker_.loop().now();
+  if (!reads_may_move(worker_)) return;  // sweep() asks
   if (fresh || (!slot->wanted.empty() && slot->backend == nullptr)) run(*slot);
 }
 
@@ -174,6 +183,7 @@ void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, I
 
 void CatalogLookup::sweep(Monotonic now) {
   for (auto& [database, connection] : connections_) {
+    if (!connection->wanted.empty() && (now - connection->last_name >= kPause || now - connection->waits_since >= kLongest)) run(*connection);
     if (connection->backend == nullptr || connection->login != nullptr || connection->busy) continue;
     if (now - connection->idle_since > kIdle) close(*connection);
   }

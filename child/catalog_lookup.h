@@ -22,9 +22,10 @@ class CatalogLookup {
   explicit CatalogLookup(Worker& worker);
   ~CatalogLookup();
 
-  // Asks for NAMES of DATABASE, each once; never waits.
+  // Asks for NAMES of DATABASE, each once; never waits. At once where a read waits for the answer to leave the primary;
+  // else, since a question holds back what VACUUM may remove, in a pause of new names.
   void want(const std::string& database, std::span<const lb::Missing> names);
-  // Closes connections that have been idle; once a second.
+  // Asks what was put off, closes connections that have been idle; once a second.
   void sweep(Monotonic now);
   // The primary is another one, or gone.
   void reconnect();
@@ -41,6 +42,8 @@ class CatalogLookup {
     bool busy = false;
     Monotonic idle_since{};
     Monotonic retry_at{};
+    Monotonic waits_since{};  // where names are put off: the first of those that wait was met
+    Monotonic last_name{};    // ... and the last
   };
 
   void run(Connection& connection);

@@ -124,6 +124,7 @@ bool ClientSession::answer_block(Bytes bytes) {
   const bool aborted = held_ == HeldBlock::Aborted;
   if (!aborted && (batch_.end != Batch::End::Complete || (held_ == HeldBlock::None && status_ != 'I'))) return false;
   if (batch_.kind != Batch::Kind::Simple && batch_.kind != Batch::Kind::Extended && !aborted) return false;
+  routing_.transaction_status = status_;  // a BEGIN right behind a COMMIT too may be held
   block_answer_.held = held_;
   block_answer_.in_block = status_ != 'I';
   block_answer_.failed = false;

@@ -134,9 +134,9 @@ void ClientSession::refresh_routing() {
   // "$user" is another one after SET ROLE, and pg_temp and "$user" mean nothing to those who may not use them: all count.
   const auto& fixed = identity_.key.fixed;
   const bool other_role = std::any_of(fixed.begin(), fixed.end(), [](const auto& p) { return p.first == "role" || p.first == "session_authorization"; });
-  const bool other_user = other_role || state_of_session_.has_changed("role") || state_of_session_.has_changed("session_authorization");
+  const bool other_user = other_role || state_of_session_.has_set("role") || state_of_session_.has_set("session_authorization");
   const auto given_path = state_of_session_.literal("search_path");
-  if (other_user || given_path || state_of_session_.has_changed("search_path")) {
+  if (other_user || given_path || state_of_session_.has_set("search_path")) {
     auto path = given_path && !other_user ? path_of_literal(*given_path, identity_.user) : std::nullopt;
     context.search_path_known = path.has_value();
     context.search_path = std::move(path).value_or(std::vector<std::string>{});
@@ -145,8 +145,15 @@ void ClientSession::refresh_routing() {
     if (parameter.first.starts_with("default_transaction_")) routing_.unusual_isolation = true;
     if (parameter.first == "default_transaction_isolation") routing_.serializable_default = true;
   }
-  const auto encoding = state_of_session_.literal("client_encoding");
-  if (state_of_session_.has_changed("client_encoding") && !encoding) routing_.unsafe_encoding = true;
+  // What the session has set, else what the server has told of a fresh login.
+  const auto current = [this](std::string_view name) -> std::optional<std::string_view> {
+    const auto own = state_of_session_.literal(name);
+    if (own || state_of_session_.has_set(name) || info_ == nullptr) return own;
+    const auto it = std::find_if(info_->parameters.begin(), info_->parameters.end(), [&](const auto& p) { return p.first == name; });
+    return it != info_->parameters.end() ? std::optional<std::string_view>(it->second) : std::nullopt;
+  };
+  const auto encoding = current("client_encoding");
+  routing_.unsafe_encoding = !encoding && state_of_session_.has_set("client_encoding");
   if (encoding) {
     // The server looks at letters and digits only: 'utf-8', UTF8 and "Utf_8" are one name.
     std::string name;
@@ -158,8 +165,8 @@ void ClientSession::refresh_routing() {
     routing_.unsafe_encoding = std::find(std::begin(kSafe), std::end(kSafe), name) == std::end(kSafe);
     context.foreign_encoding = name != "utf8" && name != "unicode";
   }
-  const auto strings = state_of_session_.literal("standard_conforming_strings");
-  routing_.nonstandard_strings = state_of_session_.has_changed("standard_conforming_strings") ? !is(strings, "on") && !is(strings, "true") && !is(strings, "1")
+  const auto strings = current("standard_conforming_strings");
+  routing_.nonstandard_strings = state_of_session_.has_set("standard_conforming_strings") ? !is(strings, "on") && !is(strings, "true") && !is(strings, "1")
                                                                                               : strings && !is(strings, "on");
   routing_.session_parameters = state_of_session_.known_parameters();
   context_ = worker_.resolver().context(std::move(context));

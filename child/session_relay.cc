@@ -430,7 +430,10 @@ void ClientSession::settle(Backend& backend) {
   if (ready_status_ != 'I') routing_.block_modes = state_of_session_.block_modes();
   if (std::exchange(state_changed_, false) || (failed_ && ready_status_ == 'I')) refresh_routing();
   if (tracker_.exchanges() == 0) {
-    unverified_.insert(unverified_.end(), unverified_now_.begin(), unverified_now_.end());
+    // Each once: a name may be used a thousand times before it is looked up.
+    for (lb::Unverified& use : unverified_now_) {
+      if (std::find(unverified_.begin(), unverified_.end(), use) == unverified_.end()) unverified_.push_back(std::move(use));
+    }
     unverified_now_.clear();
     names_before_.reset();
   }

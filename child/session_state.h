@@ -84,7 +84,11 @@ class SessionState {
 
   // The value of a parameter that this session set with a literal, or in its startup packet.
   std::optional<std::string_view> literal(std::string_view parameter) const;
-  bool has_changed(std::string_view parameter) const { return find(parameter) != nullptr; }
+  // The session has set it, and not back.
+  bool has_set(std::string_view parameter) const {
+    const Entry* entry = find(parameter);
+    return entry != nullptr && !entry->is_reset;
+  }
   std::vector<std::string> known_parameters() const;
 
   // What rebuilds the open transaction block elsewhere: BEGIN, SETs and SAVEPOINTs that succeeded in it, in order.

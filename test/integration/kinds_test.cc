@@ -15,11 +15,13 @@ const std::string kRead = "SELECT v FROM plain WHERE id = 1";
 class KindsTest : public testing::Test {
 protected:
   void SetUp() override {
-    ASSERT_TRUE(weir_.reaches_standby(client_, kRead)) << client_.error();
-    client_.must("INSERT INTO written(v) VALUES ('ready')");
+    client_.must("INSERT INTO written(v) VALUES ('ready')");  // what is written to is looked up when it is first seen
+    ASSERT_TRUE(wait_until([&] { return node(kRead) > 0; }, kPatience));
   }
   int node(const std::string& sql) { return weir_.node_of(client_, sql); }
-  bool reaches_standby(const std::string& sql) { return weir_.reaches_standby(client_, sql); }
+  bool reaches_standby(const std::string& sql) {
+    return wait_until([&] { return node(sql) > 0; }, kPatience);
+  }
 
   // What COPY sends, and an empty text with the SQLSTATE of a failure.
   static std::string copy(Connection& client, const std::string& sql, bool extended) {
@@ -41,19 +43,30 @@ protected:
     return nodes.empty() ? -1 : nodes.back();
   }
 
+  struct Run {
+    std::vector<std::string> answers;
+    std::string states;
+  };
+  static Run run(const std::string& conninfo, const std::vector<std::string>& texts) {
+    Connection client(conninfo);
+    EXPECT_TRUE(client.ok()) << client.error();
+    Run result;
+    for (const std::string& text : texts) {
+      std::string answers = text;
+      for (const Answer& answer : client.exec_all(text)) answers += "\n  " + answer.text();
+      result.answers.push_back(answers);
+      result.states += client.transaction();
+    }
+    return result;
+  }
+
   // Directly and through pgweir, the same answers; again and again, until all names are known and standbys answer.
   void same(const std::vector<std::string>& texts) {
     for (int round = 0; round < 4; ++round) {
-      Connection direct(cluster_.conninfo(0));
-      Connection through(weir_.conninfo());
-      ASSERT_TRUE(direct.ok() && through.ok()) << direct.error() << through.error();
-      for (const std::string& text : texts) {
-        const auto wanted = direct.exec_all(text);
-        const auto got = through.exec_all(text);
-        ASSERT_EQ(got.size(), wanted.size()) << text;
-        for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i].text(), wanted[i].text()) << text;
-        EXPECT_EQ(through.transaction(), direct.transaction()) << text;
-      }
+      const Run direct = run(cluster_.conninfo(0), texts);
+      const Run through = run(weir_.conninfo(), texts);
+      EXPECT_EQ(through.answers, direct.answers);
+      EXPECT_EQ(through.states, direct.states);
     }
   }
 
@@ -66,20 +79,24 @@ TEST_F(KindsTest, copy_to_the_client_in_both_protocols) {
   Connection direct(cluster_.conninfo(0));
   for (const bool extended : {false, true}) {
     for (const char* sql : {"COPY plain TO STDOUT", "COPY plain (v, id) TO STDOUT WITH (FORMAT csv, HEADER)", "COPY (SELECT v FROM plain ORDER BY id) TO STDOUT"}) {
-      EXPECT_TRUE(wait_until([&] { return copy_node(sql, extended) > 0; }, std::chrono::seconds(3))) << sql;
+      EXPECT_TRUE(wait_until([&] { return copy_node(sql, extended) > 0; }, kPatience)) << sql;
       EXPECT_EQ(copy(client_, sql, extended), copy(direct, sql, extended)) << sql;
     }
     for (const char* sql : {"COPY unlogged_t TO STDOUT", "COPY secured TO STDOUT", "COPY vw TO STDOUT", "COPY parted TO STDOUT", "COPY matv TO STDOUT", "COPY nothing_there TO STDOUT",
-                            "COPY plain (nothing) TO STDOUT", "COPY (SELECT f_writes('copy')) TO STDOUT", "COPY pg_temp.nothing TO STDOUT"}) {
+                            "COPY plain (nothing) TO STDOUT", "COPY pg_temp.nothing TO STDOUT"}) {
       EXPECT_EQ(copy(client_, sql, extended), copy(direct, sql, extended)) << sql;
     }
     EXPECT_EQ(copy_node("COPY unlogged_t TO STDOUT", extended), 0);
+  }
+  // Whatever it does to the session keeps that on the primary.
+  for (const bool extended : {false, true}) {
+    EXPECT_EQ(copy(client_, "COPY (SELECT f_writes('copy')) TO STDOUT", extended), "1\n");
     EXPECT_EQ(copy_node("COPY (SELECT f_writes('copy')) TO STDOUT", extended), 0);
   }
 }
 
 TEST_F(KindsTest, copy_in_blocks) {
-  ASSERT_TRUE(wait_until([&] { return copy_node("COPY plain TO STDOUT", false) > 0; }, std::chrono::seconds(3)));
+  ASSERT_TRUE(wait_until([&] { return copy_node("COPY plain TO STDOUT", false) > 0; }, kPatience));
   for (const char* begin : {"BEGIN", "BEGIN READ ONLY"}) {
     client_.must(begin);
     const int first = copy_node("COPY plain TO STDOUT", false);
@@ -96,7 +113,7 @@ TEST_F(KindsTest, copy_in_blocks) {
 }
 
 TEST_F(KindsTest, copy_of_a_table_that_is_hidden_by_a_temporary_one) {
-  ASSERT_TRUE(wait_until([&] { return copy_node("COPY plain TO STDOUT", false) > 0; }, std::chrono::seconds(3)));
+  ASSERT_TRUE(wait_until([&] { return copy_node("COPY plain TO STDOUT", false) > 0; }, kPatience));
   client_.must("CREATE TEMP TABLE plain (only_this text)");
   client_.must("INSERT INTO plain VALUES ('mine')");
   EXPECT_EQ(copy(client_, "COPY plain TO STDOUT", false), "mine\n");
@@ -124,7 +141,6 @@ TEST_F(KindsTest, execute_is_what_was_prepared) {
   EXPECT_GT(node("EXECUTE p(3)"), 0);
   EXPECT_EQ(client_.exec_params("EXECUTE p(4)", {}).value(), "row 4");
   EXPECT_EQ(client_.exec("PREPARE p AS SELECT 1").sqlstate, "42P05");
-  EXPECT_EQ(node("EXECUTE p(f_volatile(1))"), 0);
   client_.must("DEALLOCATE p");
   EXPECT_EQ(client_.exec("EXECUTE p(1)").sqlstate, "26000");
   client_.must("PREPARE p AS SELECT 'another ' || v FROM plain WHERE id = 1");
@@ -132,6 +148,8 @@ TEST_F(KindsTest, execute_is_what_was_prepared) {
   EXPECT_EQ(client_.value("EXECUTE p"), "another row 1");
   client_.must("DISCARD ALL");
   EXPECT_EQ(client_.exec("EXECUTE p").sqlstate, "26000");
+  client_.must("PREPARE p (int) AS SELECT v FROM plain WHERE id = $1");
+  EXPECT_EQ(node("EXECUTE p(f_volatile(1))"), 0);
 }
 
 TEST_F(KindsTest, execute_of_a_write_stays) {
@@ -199,7 +217,8 @@ TEST_F(KindsTest, nobody_can_tell_a_prepared_statement_from_a_direct_one) {
       {"BEGIN", "SET LOCAL datestyle = 'SQL, DMY'", "PREPARE p AS SELECT '01/02/2026'::date", "COMMIT", "EXECUTE p", "EXECUTE p"},
       {"PREPARE p AS SELECT '01/02/2026'::date", "BEGIN READ ONLY", "SET LOCAL datestyle = 'SQL, DMY'", "EXECUTE p", "COMMIT", "EXECUTE p"},
       {"PREPARE p AS SELECT v FROM plain WHERE id = 1", "EXECUTE p", "SET search_path = other", "EXECUTE p", "SET search_path = other, public", "EXECUTE p", "RESET search_path", "EXECUTE p"},
-      {"PREPARE p AS SELECT count(*) FROM plain", "EXECUTE p", "CREATE TEMP TABLE plain (id int, v text)", "EXECUTE p", "DROP TABLE pg_temp.plain", "EXECUTE p"},
+      // With a temporary schema already there a server itself does not notice what hides a name: its own answer counts.
+      {"CREATE TEMP TABLE first (a int)", "PREPARE p AS SELECT count(*) FROM plain", "EXECUTE p", "CREATE TEMP TABLE plain (id int, v text)", "EXECUTE p", "DROP TABLE pg_temp.plain", "EXECUTE p"},
       {"PREPARE p AS SELECT 'a\\b' AS x", "EXECUTE p", "SET standard_conforming_strings = off", "EXECUTE p", "DEALLOCATE p", "PREPARE p AS SELECT 'a\\\\b' AS x", "EXECUTE p",
        "SET standard_conforming_strings = on", "EXECUTE p", "EXECUTE p"},
       {"PREPARE a AS SELECT 1; EXECUTE a", "EXECUTE a", "EXECUTE a; EXECUTE a", "DEALLOCATE a; EXECUTE a", "EXECUTE a"},

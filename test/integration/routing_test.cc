@@ -309,6 +309,7 @@ TEST_F(RoutingTest, search_path_decides) {
   EXPECT_TRUE(weir_.reaches_standby(client_, "SELECT v FROM parted WHERE id = 1"));
   client_.must("RESET search_path");
   EXPECT_EQ(client_.value(kRead), "row 1");
+  EXPECT_TRUE(on_standby(kRead)); // the path is the server's again, and known
 }
 
 TEST_F(RoutingTest, a_name_that_changes_its_meaning) {
