@@ -67,6 +67,7 @@ struct SectionKey {
   std::string_view unit;
   std::string_view aliases;
   std::string_view documentation;
+  bool in_effect = false;
 };
 std::vector<SectionKey> section_keys();
 
