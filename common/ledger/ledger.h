@@ -12,7 +12,6 @@
 // than 63 bytes is cut, as servers do.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,6 +25,15 @@
 #include "common/ledger/lease_rules.h"
 
 namespace weir::ledger {
+
+namespace detail {
+struct Header;
+struct WaitRow;
+class Books;
+// Places at which tests kill a process that has the mutex.
+enum class Step : std::uint8_t { Locked, NameWritten, RowFilled, RowHeld, Summed, Settling, Adopting, OverrideHalf };
+using StepHook = void (*)(Step);
+}  // namespace detail
 
 struct LedgerPlan {
   int children = 1;
@@ -108,6 +116,7 @@ struct PoolRow {
   std::string user;
   int node = -1;
   std::int32_t leased = 0;  // held or closing
+  std::int32_t waiting = 0;  // children that wait for it
 };
 
 enum class OverrideKind : std::uint8_t { None, Pool, User, Database };
@@ -158,9 +167,11 @@ class Ledger {
   bool call_ins(int slot, std::int64_t now_ms, std::vector<CallIn>& into);
   void evictions(int slot, std::vector<Eviction>& into);
 
-  // Handing a connection to a sibling: the giver marks the lease before it sends the descriptor; the taker adopts it when it has got it and
-  // has thereby the lease WAIT waited for (-1: none). A lease that is never adopted stays the giver's: after a time it goes on with begin_closing().
+  // Handing a connection to a sibling: the giver marks the lease, then sends the descriptor; the taker adopts it when it has got it and has
+  // thereby the lease that WAIT waited for (-1: none). The giver asks adopted() until it is true: from then on the lease is no more. When
+  // that takes too long it goes on with begin_closing(), after which adopt() is refused.
   void hand_over(int slot, LeaseId lease, std::int64_t now_ms);
+  bool adopted(int slot, LeaseId lease);
   // Done, Busy, Full, or Refused: it is not (any more) on its way.
   AcquireResult adopt(int slot, int giver, LeaseId lease, WaitId wait, std::int64_t now_ms);
 
@@ -187,21 +198,33 @@ class Ledger {
   std::vector<Orphan> orphans();
   // Its backend is gone.
   Wakes free_orphan(int slot, LeaseId lease, std::int64_t now_ms);
-  // Who holds the mutex for longer than SINCE ... now: a stopped process, which the parent then kills. 0: nobody.
+  // The process that has had the mutex for longer than that, because it is stopped; 0: nobody. The parent makes sure that it is a living
+  // child of its own before it kills it: a dead owner's pid stands here until the next one comes.
   std::int32_t stuck_holder(std::int64_t now_ms, std::int64_t longer_than_ms) const;
 
   // ---- SHOW, and tests ----
-  std::vector<PoolRow> pools() const;
+  // Nothing while the mutex is taken.
+  std::vector<PoolRow> pools();
   std::int32_t leased_on(int node) const;
-  // Compares sums and rows. For tests; "" if they agree, else what differs. Busy counts as agreement only if nobody can be asked.
+  // Compares sums and rows, for tests: empty if they agree, else what differs, or "busy".
   std::string audit();
 
  private:
-  struct Header;
-  struct ChildHead;
-  struct LeaseRow;
-  struct WaitRow;
   friend struct LedgerTest;
+
+  explicit Ledger(detail::Header* header) : header_(header) {}
+  void wait_for(detail::Books& books, int slot, const AcquireRequest& request, const Waiter& me, std::uint32_t pool, std::int64_t now_ms,
+                AcquireResult& result);
+  void call_in(detail::Books& books, const Waiter& me, Limit limit, detail::WaitRow& row, std::int64_t now_ms, Wakes& wakes);
+  void collect_held(Limit limit, PoolKey pool, const detail::WaitRow& mine, std::int64_t now_ms);
+
+  detail::Header* header_;
+  detail::StepHook hook_ = nullptr;
+  // Room that is kept: these are filled under the mutex.
+  std::vector<Waiter> waiters_;
+  std::vector<detail::WaitRow*> wait_rows_;
+  std::vector<Held> held_;
+  std::vector<LeaseId> held_rows_;
 };
 
 }  // namespace weir::ledger
