@@ -52,7 +52,14 @@ struct Ask {
   WaitId wait = -1;
   bool may_wait = true;
 
+  // As a caller that always knows the limits set at run time.
   AcquireResult of(Ledger& ledger, int slot, std::int64_t now = 0) const {
+    while (true) {
+      const AcquireResult result = once(ledger, slot, now);
+      if (result.outcome != Outcome::Stale) return result;
+    }
+  }
+  AcquireResult once(Ledger& ledger, int slot, std::int64_t now = 0) const {
     AcquireRequest request;
     request.pool = {database, user, node};
     request.limits = limits;
