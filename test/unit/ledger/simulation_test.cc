@@ -248,7 +248,7 @@ TEST(ledger_simulation, one_who_asks_little_is_served_beside_those_who_ask_much)
   simulation.run(5'000, within);
   EXPECT_TRUE(within);
   // The two ask for far more than there is; first come, first served, is then a matter of what was asked.
-  EXPECT_GT(simulation.truth.served[Name(1, 3)], 0);
+  EXPECT_GT(simulation.truth.served[(Name{1, 3})], 0);
 }
 
 // Demand below capacity: everybody is served soon.
