@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/config/section_settings.h"
+
 namespace weir::config {
 
 struct BackendConfig {
@@ -47,7 +49,8 @@ struct Config {
 #undef PARAM
 
   std::vector<BackendConfig> backends;             // by node id
-  std::map<std::string, SectionEntries> sections;  // "databases", "users", "pools", "tenants", "peers"
+  std::map<std::string, SectionEntries> sections;  // "databases", "users", "pools", "tenants", "peers", as written
+  SectionTables settings;                          // the same, checked and typed
 
   std::string file;                              // as given
   std::string directory;                         // where relative names are looked for

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/config/parameter.h"
@@ -19,6 +20,31 @@ std::string text_of(const BackendConfig& node) {
                      node.application_name.empty() ? "" : " as " + node.application_name,
                      node.data_directory.empty() ? "" : " in " + node.data_directory, node.connect_timeout,
                      node.health_check_timeout, node.health_check_max_retries, node.health_check_retry_delay);
+}
+
+std::string line_of(const Config& config, const std::string& section, const std::string& name) {
+  const auto entries = config.sections.find(section);
+  if (entries == config.sections.end()) return "not there";
+  const auto line = entries->second.find(name);
+  return line == entries->second.end() ? "not there" : settings_text(line->second);
+}
+
+// Lines of sections that came, went or changed. The same texts on both sides: a secret differs.
+void diff_sections(const Config& before, const Config& after, std::vector<Change>& changes) {
+  std::set<std::pair<std::string, std::string>> lines;
+  for (const Config* config : {&before, &after}) {
+    for (const auto& [section, entries] : config->sections) {
+      for (const auto& [name, settings] : entries) lines.emplace(section, name);
+    }
+  }
+  for (const auto& [section, name] : lines) {
+    const auto old_entries = before.sections.find(section);
+    const auto new_entries = after.sections.find(section);
+    const bool in_both = old_entries != before.sections.end() && new_entries != after.sections.end() && old_entries->second.contains(name) &&
+                         new_entries->second.contains(name);
+    if (in_both && old_entries->second.at(name) == new_entries->second.at(name)) continue;
+    changes.push_back({fmt::format("[{}] {}", section, name), line_of(before, section, name), line_of(after, section, name), false});
+  }
 }
 
 }  // namespace
@@ -39,6 +65,7 @@ std::vector<Change> diff(const Config& before, const Config& after) {
     if (old_text == new_text) continue;
     changes.push_back({fmt::format("backend node {}", id), std::move(old_text), std::move(new_text), false});
   }
+  diff_sections(before, after, changes);
   return changes;
 }
 

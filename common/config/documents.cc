@@ -223,7 +223,7 @@ deep. When a parameter comes twice the later one counts.
 - Switches take `on`/`off`, `true`/`false`, `yes`/`no`, `1`/`0` and beginnings of them that are unambiguous.
 - In lists a backslash before the comma or semicolon takes its meaning away (`'a\,b'`).
 - Behind the parameters may stand sections, `[databases]`, `[users]`, `[pools]`, `[tenants]` and `[peers]`, with lines
-  `name = key=value key=value`. They are checked and not yet in effect.
+  `name = key=value key=value`: see the last table.
 - The environment overrides the file: `PGWEIR_NUM_INIT_CHILDREN=2` sets `num_init_children`. The command line overrides
   both. `pgweir --show-config FILE` tells each value and where it comes from. A `PGWEIR_` name that is no parameter is
   ignored with a notice.
@@ -231,6 +231,33 @@ deep. When a parameter comes twice the later one counts.
 - A reload takes over everything or nothing. Where the column "change" says restart, the old value stays in effect until
   then, and the log says so.
 )";
+
+constexpr std::string_view kSectionsHead = R"(
+## Sections
+
+Behind the parameters a line `[databases]` begins a section of lines `name = key=value key=value`; a value with blanks stands
+in single quotes. A key that is not said, or a size of -1, leaves it to the next level: the pool's line in `[pools]`, the
+user's, the database's, the parameter of that name. The name is that of a database (`*` for all without a line), a user, a
+pool as `user.database`, a peer's number.
+
+| key | sections | meaning |
+|---|---|---|
+)";
+
+std::string sections_part() {
+  static constexpr std::pair<Section, const char*> kNames[] = {
+      {Section::Databases, "databases"}, {Section::Users, "users"}, {Section::Pools, "pools"}, {Section::Peers, "peers"}};
+  std::string out(kSectionsHead);
+  for (const SectionKey& key : section_keys()) {
+    std::string where;
+    for (const auto& [section, name] : kNames) {
+      if ((key.sections & static_cast<unsigned>(section)) != 0) where += fmt::format("{}{}", where.empty() ? "" : ", ", name);
+    }
+    out += fmt::format("| `{}`{}{} | {} | {}{} |\n", key.name, key.aliases.empty() ? "" : fmt::format(" (also `{}`)", key.aliases),
+                       key.unit.empty() ? "" : fmt::format(", {}", key.unit), where, key.in_effect ? "" : "Not yet in effect. ", cell(key.documentation));
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -252,7 +279,7 @@ std::string parameters_page() {
     out += fmt::format("| `{}N` | `{}` | {}{} |\n", numbered.name, quote(default_of(numbered)),
                        later ? "Not yet in effect. " : "", cell(numbered.documentation));
   }
-  return out;
+  return out + sections_part();
 }
 
 namespace {

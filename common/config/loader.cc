@@ -113,7 +113,7 @@ class Load {
       std::string message;
       if (!is_section(entry.section, message)) return;  // told once, at its first line
       if (!add_section_entry(config_.sections, entry, message)) return error(path, entry.line, std::move(message));
-      later_sections_.insert(entry.section);
+      section_entry(path, entry);
     } else if (entry.name == "include") {
       if (entry.value.empty() || entry.value.find('\0') != std::string::npos) {
         return error(path, entry.line, "include needs the name of a file");
@@ -123,6 +123,13 @@ class Load {
     } else {
       set(entry.name, entry.value, entry.list_value, {path, entry.line, fmt::format("{}:{}", path, entry.line)});
     }
+  }
+
+  void section_entry(const std::string& path, const ConfEntry& entry) {
+    const SettingPairs& line = config_.sections.at(entry.section).at(entry.name);
+    for (std::string& wrong : add_settings(config_.settings, entry.section, entry.name, line)) error(path, entry.line, std::move(wrong));
+    auto& said = keys_said_[entry.section];
+    for (const auto& [key, value] : line) said.insert(key);
   }
 
   void environment(const std::string& name, const std::string& value) {
@@ -260,7 +267,7 @@ class Load {
       }
     }
     for (const std::string& name : later_names_) notice(fmt::format("parameter {} is not yet in effect", name));
-    for (const std::string& name : later_sections_) notice(fmt::format("section [{}] is not yet in effect", name));
+    for (std::string& text : section_notices(keys_said_)) notice(std::move(text));
     const bool limited = config_.delay_threshold > 0 || config_.delay_threshold_by_time > 0;
     if (limited && config_.sr_check_period == 0) {
       notice("sr_check_period is 0, so delays are not known, and the delay threshold keeps all reads on the primary");
@@ -289,7 +296,7 @@ class Load {
   std::map<std::string, Place> places_;  // of numbered parameters
   std::vector<std::string> ignored_variables_;
   std::set<std::string> later_names_;
-  std::set<std::string> later_sections_;
+  std::map<std::string, std::set<std::string>> keys_said_;  // of the sections that have lines
 };
 
 tl::unexpected<Error> unreadable(std::string why) { return fail(make_error("F0000", std::move(why))); }

@@ -1,6 +1,6 @@
 // The one shared segment. It is an anonymous mapping made before the first fork: it has no name and leaves nothing
 // behind. Only pages that were touched cost memory, so tables are as long as they may ever get. All zeros is how every
-// part but the mailboxes (they hold a mutex) and the catalogue region starts.
+// part but the mailboxes and the ledger (they hold a mutex) and the catalogue region starts.
 //
 //   part                     only writer                  readers        a reader's consistent copy
 //   ServerStatus             parent                       all            atomics
@@ -17,9 +17,11 @@
 //     SessionRows            that child; parent if dead   SHOW           Published rows
 //     BackendRows            that child; parent if dead   SHOW           Published rows
 //   catalogue region         children (insert only)       children       catalog_facts.h
+//   ledger region            each child its rows; sums    children,      common/ledger/books.h
+//                            under a robust mutex         parent
 //
-// Pages in this order: Head | child 0: ChildPart, SessionSlots, BackendSlots | child 1 ... | catalogue region; each
-// piece begins on a page of its own.
+// Pages in this order: Head | child 0: ChildPart, SessionSlots, BackendSlots | child 1 ... | catalogue region |
+// ledger region; each piece begins on a page of its own.
 #pragma once
 
 #include <array>

@@ -19,13 +19,14 @@ constexpr std::size_t kPage = 4096;
 constexpr int kMaxChildren = 65536;
 constexpr int kMaxRows = 1 << 20;
 constexpr std::size_t kMaxCatalogBytes = std::size_t{1} << 31U;
+constexpr std::size_t kMaxLedgerBytes = std::size_t{1} << 40U;
 
 std::size_t whole_pages(std::size_t value) { return (value + kPage - 1) / kPage * kPage; }
 
 bool sensible(const MappingPlan& plan) {
   return plan.children >= 1 && plan.children <= kMaxChildren && plan.sessions_per_child >= 1 &&
          plan.sessions_per_child <= kMaxRows && plan.backends_per_child >= 1 && plan.backends_per_child <= kMaxRows &&
-         plan.catalog_bytes <= kMaxCatalogBytes;
+         plan.catalog_bytes <= kMaxCatalogBytes && plan.ledger_bytes <= kMaxLedgerBytes;
 }
 
 // Empties each row of a dead child that is in use.
@@ -48,7 +49,8 @@ Mapping::Offsets Mapping::offsets_of(const MappingPlan& plan) {
       offsets.backends + whole_pages(sizeof(BackendSlot) * static_cast<std::size_t>(plan.backends_per_child));
   offsets.first_child = whole_pages(sizeof(Head));
   offsets.catalog = offsets.first_child + offsets.child_size * static_cast<std::size_t>(plan.children);
-  offsets.total = offsets.catalog + whole_pages(plan.catalog_bytes);
+  offsets.ledger = offsets.catalog + whole_pages(plan.catalog_bytes);
+  offsets.total = offsets.ledger + whole_pages(plan.ledger_bytes);
   return offsets;
 }
 
@@ -117,6 +119,8 @@ BackendSlot& Mapping::backend_row(int slot, int index) {
 }
 
 std::span<std::byte> Mapping::catalog_region() { return {base_ + offsets_.catalog, plan_.catalog_bytes}; }
+
+std::span<std::byte> Mapping::ledger_region() { return {base_ + offsets_.ledger, plan_.ledger_bytes}; }
 
 std::uint32_t Mapping::total_clients() {
   std::uint32_t sum = 0;

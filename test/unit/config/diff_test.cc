@@ -70,5 +70,26 @@ TEST(diff, startup_parameters_are_kept) {
   EXPECT_EQ(kept.backends.size(), 1u);
 }
 
+TEST(diff, lines_of_sections) {
+  Config before;
+  before.sections["databases"]["app"] = {{"user", "u"}, {"password", "one"}};
+  before.sections["users"]["old"] = {{"pool_size", "1"}};
+  Config after;
+  after.sections["databases"]["app"] = {{"user", "u"}, {"password", "two"}};
+  after.sections["pools"]["u.app"] = {{"pool_size", "2"}};
+  const std::vector<Change> changes = diff(before, after);
+  ASSERT_EQ(changes.size(), 3u);
+  EXPECT_EQ(changes[0].name, "[databases] app");
+  EXPECT_EQ(changes[0].before, "user=u password=*****") << "secrets are not told";
+  EXPECT_EQ(changes[0].after, "user=u password=*****");
+  EXPECT_EQ(changes[1].name, "[pools] u.app");
+  EXPECT_EQ(changes[1].before, "not there");
+  EXPECT_EQ(changes[1].after, "pool_size=2");
+  EXPECT_EQ(changes[2].name, "[users] old");
+  EXPECT_EQ(changes[2].after, "not there");
+  EXPECT_FALSE(changes[0].needs_restart);
+  EXPECT_TRUE(diff(after, after).empty());
+}
+
 }  // namespace
 }  // namespace weir::config

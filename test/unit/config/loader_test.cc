@@ -58,7 +58,7 @@ TEST(loader, empty_file_gives_defaults) {
 TEST(loader, a_node_or_a_database_with_a_host_is_something_to_serve) {
   EXPECT_FALSE(nothing_to_serve(*load_text("backend_hostname0 = ''\nbackend_port0 = 1\n").config));
   EXPECT_FALSE(nothing_to_serve(*load_text("[databases]\na = host=h\n").config));
-  EXPECT_TRUE(nothing_to_serve(*load_text("[databases]\na = dbname=b\n[users]\nu = host=h\n").config));
+  EXPECT_TRUE(nothing_to_serve(*load_text("[databases]\na = dbname=b\n[users]\nu = pool_size=1\n").config));
   EXPECT_TRUE(nothing_to_serve(*load_text("backend_hostname0 = 'h'\n").config)) << "a node without a port is none";
 }
 
@@ -250,14 +250,29 @@ TEST(loader, notices) {
   EXPECT_EQ(outcome.notices.size(), 5u) << "each once, and none for what asks for nothing";
 }
 
+TEST(loader, lines_of_sections_are_checked) {
+  const LoadOutcome bad = load_text("[databases]\napp = dbname=x prot=5 port=0\n[users]\nu = pool_mode=never\nv = host=h\n[pools]\nx = pool_size=1\n");
+  EXPECT_EQ(errors_of(bad),
+            "/c/main.conf:2: unknown key \"prot\" in [databases] (did you mean \"port\"?)\n"
+            "/c/main.conf:2: port: 0 is outside of 1 ... 65535\n"
+            "/c/main.conf:4: pool_mode: \"never\" is none of: session, transaction, statement\n"
+            "/c/main.conf:5: host is no key of [users]: it belongs to [databases], [peers]\n"
+            "/c/main.conf:7: \"x\" is no pool: its name is user.database\n");
+  const LoadOutcome good = load_text("[databases]\napp = pool_size=3\napp = pool_size=4\n[tenants]\nt = any=thing\n[peers]\n7 = host=h port=1\n");
+  ASSERT_NE(good.config, nullptr) << errors_of(good);
+  EXPECT_EQ(good.config->settings.databases.at("app").pool_size, 4);
+  EXPECT_EQ(good.config->settings.peers.at(7).port, 1);
+  EXPECT_EQ(good.notices.size(), 3u) << "one a section";
+}
+
 TEST(loader, nobody_could_connect) {
   EXPECT_EQ(load_text("listen_addresses = ''\nunix_socket_directories = ''\n").config, nullptr);
   EXPECT_NE(load_text("listen_addresses = ''\n").config, nullptr);
 }
 
 TEST(loader, includes) {
-  const LoadOutcome outcome = load_files({{"/c/main.conf", "include 'sub/a.conf'\nmax_pool = 3\n[users]\nu = a=b\n"},
-                                          {"/c/sub/a.conf", "max_pool = 1\ninclude 'b.conf'\n[users]\nv = a=b\n"},
+  const LoadOutcome outcome = load_files({{"/c/main.conf", "include 'sub/a.conf'\nmax_pool = 3\n[users]\nu = pool_size=1\n"},
+                                          {"/c/sub/a.conf", "max_pool = 1\ninclude 'b.conf'\n[users]\nv = pool_size=2\n"},
                                           {"/c/sub/b.conf", "port = 5000\ninclude '/etc/c.conf'\n"},
                                           {"/etc/c.conf", "num_init_children = 4\n"}});
   ASSERT_NE(outcome.config, nullptr) << errors_of(outcome);

@@ -27,6 +27,7 @@ MappingPlan small_plan() {
   plan.sessions_per_child = 50;
   plan.backends_per_child = 40;
   plan.catalog_bytes = 1U << 20U;
+  plan.ledger_bytes = 10'000;
   return plan;
 }
 
@@ -62,7 +63,8 @@ TEST(Mapping, refuses_a_plan_that_makes_no_sense) {
                             +[](MappingPlan& plan) { plan.children = 1 << 30; },
                             +[](MappingPlan& plan) { plan.sessions_per_child = 0; },
                             +[](MappingPlan& plan) { plan.backends_per_child = 2'000'000'000; },
-                            +[](MappingPlan& plan) { plan.catalog_bytes = SIZE_MAX; }}) {
+                            +[](MappingPlan& plan) { plan.catalog_bytes = SIZE_MAX; },
+                            +[](MappingPlan& plan) { plan.ledger_bytes = SIZE_MAX; }}) {
     MappingPlan plan = small_plan();
     change(plan);
     const auto made = Mapping::create(plan);
@@ -108,6 +110,9 @@ TEST(Mapping, parts_do_not_overlap) {
     EXPECT_EQ(&mapping->backend_row(slot, 39), &mapping->backend_rows(slot)[39]);
   }
   add_span(mapping->catalog_region());
+  add_span(mapping->ledger_region());
+  EXPECT_EQ(mapping->ledger_region().size(), 10'000U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(mapping->ledger_region().data()) % 4096, 0U);
   std::sort(parts.begin(), parts.end());
   const auto base = reinterpret_cast<std::uintptr_t>(&mapping->status());
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) EXPECT_LE(parts[i].first + parts[i].second, parts[i + 1].first);
