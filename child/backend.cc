@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "child/leases.h"
 #include "child/shared_rows.h"
 #include "child/worker.h"
 #include "common/base/check.h"
@@ -118,23 +119,31 @@ bool Backend::send(Bytes bytes) { return stream_ != nullptr && stream_->write(by
 
 void Backend::close() {
   if (stream_ == nullptr) return;
-  if (state_ == BackendState::Idle || state_ == BackendState::Busy) {
+  // In the middle of a message a Terminate would be taken for its rest; then, and after any other, the end of the stream
+  // says the same.
+  if (state_ == BackendState::Idle || (state_ == BackendState::Busy && lease < 0)) {
     std::string bye;
     wire::encode_terminate(bye);
     stream_->write(bye);
   }
-  state_ = BackendState::Closing;
-  stream_->close();
-  worker_.loop().destroy_later(std::move(stream_));
-  worker_.forget_backend(*this);
+  // Before its startup packet a server has begun nothing.
+  let_go(state_ == BackendState::Connecting);
 }
 
-void Backend::lost(Error error) {
-  if (stream_ == nullptr) return;
+// OVER: the server has ended the connection.
+void Backend::let_go(bool over) {
   state_ = BackendState::Closing;
-  stream_->close();
-  worker_.loop().destroy_later(std::move(stream_));
+  std::unique_ptr<Stream> stream = std::move(stream_);
   worker_.forget_backend(*this);
+  if (lease >= 0 && !over) return worker_.leases().close(*this, std::move(stream));
+  stream->close();
+  worker_.loop().destroy_later(std::move(stream));
+  worker_.leases().ended(*this);
+}
+
+void Backend::lost(Error error, bool by_server) {
+  if (stream_ == nullptr) return;
+  let_go(by_server);
   if (user_ != nullptr) user_->on_backend_lost(*this, error);
 }
 
@@ -149,7 +158,7 @@ void Backend::on_readable() {
   if (got.outcome == Stream::Outcome::WouldBlock) return;
   if (got.outcome != Stream::Outcome::Data) {
     return lost(make_error(sqlstate::kConnectionFailure,
-                           fmt::format("server closed the connection unexpectedly (node {})", node_)));
+                           fmt::format("server closed the connection unexpectedly (node {})", node_)), true);
   }
   const Bytes bytes(scratch.data(), kept + got.count);
   const std::size_t taken = user_ != nullptr ? user_->on_backend_bytes(*this, bytes) : bytes.size();

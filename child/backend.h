@@ -16,6 +16,7 @@
 #include "common/base/enum_text.h"
 #include "common/base/error.h"
 #include "common/base/stream.h"
+#include "common/ledger/ledger.h"
 
 namespace weir::child {
 
@@ -82,7 +83,7 @@ class Backend final : public StreamHandler {
   void pause_reading() { if (stream_) stream_->pause_reading(); }
   void resume_reading() { if (stream_) stream_->resume_reading(); }
   bool alive() const { return stream_ != nullptr; }
-  // Says Terminate where that makes sense and closes the socket.
+  // Says Terminate where that makes sense and closes the socket, or leaves that to Leases, who wait for the server.
   void close();
   // As if the server had closed the connection: the user hears of it.
   void give_up(Error error) { lost(std::move(error)); }
@@ -100,6 +101,7 @@ class Backend final : public StreamHandler {
   int row = -1;                      // slot in the shared backend rows
   bool row_is_old = false;           // what it shows is not what is
   bool counted = false;              // among this child's connections in use
+  ledger::LeaseId lease = -1;        // its place in the account of all connections; -1: it needs none
 
   // What of a session has been applied here, in its versions; 0: a fresh connection, or one made like it. kAsImage: it was
   // given back with a session's state, which IMAGE tells.
@@ -124,7 +126,8 @@ class Backend final : public StreamHandler {
  private:
   void on_readable() override;
   void on_drained() override;
-  void lost(Error error);
+  void lost(Error error, bool by_server = false);
+  void let_go(bool over);
 
   Worker& worker_;
   const int node_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "child/internal_query.h"
+#include "child/leases.h"
 #include "child/worker.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
@@ -14,6 +15,7 @@ namespace weir::child {
 namespace {
 
 constexpr Milliseconds kSaturatedRetry{200};
+constexpr Milliseconds kLedgerRetry{50};
 constexpr std::chrono::seconds kSaturatedPause{1};
 
 }  // namespace
@@ -110,6 +112,7 @@ std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey&
   std::unique_ptr<Backend> backend = take_out(group, best);
   backend->set_user(nullptr);
   backend->set_state(BackendState::Busy, request.lent);
+  worker_.leases().note_in_use(*backend);
   ++backend->uses;
   return backend;
 }
@@ -125,12 +128,15 @@ BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWait
   waiting.request.key = nullptr;
   waiting.request.group = nullptr;
   if (!request.may_wait && worker_.loop().now() < wanted.saturated_until) return {nullptr, true};
-  const bool may_open = wanted.waiters.empty() && (wanted.total < limit() || make_room(wanted));
-  if (!may_open && !request.may_wait) return {nullptr, true};
+  waiting.since = worker_.loop().now();
+  ledger::LeaseId lease = -1;
+  const Opening opening = wanted.waiters.empty() ? may_open(wanted, waiting.request, waiting.since, lease) : Opening::Wait;
+  if (opening != Opening::Open && !request.may_wait) return {nullptr, true};
   ++waiting_;
-  if (may_open) {
-    open(wanted, std::move(waiting));
+  if (opening == Opening::Open) {
+    open(wanted, std::move(waiting), lease);
   } else {
+    if (opening == Opening::NoRoom) refuse_at_once(waiting);
     wanted.waiters.push_back(std::move(waiting));
     arm_deadlines();
   }
@@ -148,6 +154,28 @@ bool BackendCache::make_room(Group& group) {
   return true;
 }
 
+// Whether a connection may be opened now, with the LEASE for it.
+BackendCache::Opening BackendCache::may_open(Group& group, const AcquireRequest& request, Monotonic since, ledger::LeaseId& lease) {
+  if (group.total >= limit() && !make_room(group)) {
+    group.refused_by = ledger::Limit::None;
+    return Opening::Wait;
+  }
+  switch (worker_.leases().ask(group, since, request.may_wait, lease)) {
+    case Leases::Answer::Granted: return Opening::Open;
+    case Leases::Answer::NoRoom: return Opening::NoRoom;
+    case Leases::Answer::Wait: break;
+  }
+  // What lies idle here does not fit: its place is free when the server has ended it.
+  if (group.ending == 0) make_room(group);
+  return Opening::Wait;
+}
+
+// From the queue, since nobody is told of anything while it still asks.
+void BackendCache::refuse_at_once(Waiting& waiting) {
+  waiting.no_room = true;
+  waiting.request.deadline = worker_.loop().now();
+}
+
 // The least recently used idle connection to NODE, of whomever, is closed: the server has no slot left.
 bool BackendCache::evict_on_node(int node) {
   Group* victim = nullptr;
@@ -159,7 +187,7 @@ bool BackendCache::evict_on_node(int node) {
   return make_room(*victim);
 }
 
-void BackendCache::open(Group& group, Waiting waiting) {
+void BackendCache::open(Group& group, Waiting waiting, ledger::LeaseId lease) {
   auto attempt = std::make_unique<Attempt>();
   Attempt* raw = attempt.get();
   ++group.total;
@@ -167,6 +195,7 @@ void BackendCache::open(Group& group, Waiting waiting) {
   attempt->waiting = std::move(waiting);
   attempt->backend = std::make_unique<Backend>(worker_, std::get<2>(group.key), attempt->waiting.key);
   attempt->backend->home = &group;
+  attempt->backend->lease = lease;
   worker_.register_backend(*attempt->backend);
   attempt->login = std::make_unique<BackendLogin>(worker_, *attempt->backend, attempt->waiting.secret,
                                                   [this, raw](const LoginFailure* failure) { attempt_done(raw, failure); });
@@ -218,6 +247,7 @@ void BackendCache::attempt_failed(Group& group, Waiting waiting, const LoginFail
     if (waiting.request.may_wait && waiting.request.deadline > worker_.loop().now()) {
       worker_.recall_idle(node);
       group.waiters.push_front(std::move(waiting));
+      worker_.leases().waiters_changed(group);
       return arm_deadlines();
     }
     if (!waiting.request.may_wait) told.kind = AcquireFailure::Kind::Full;
@@ -236,7 +266,10 @@ void BackendCache::withdraw(BackendWaiter& waiter) {
     }
   }
   for (auto& [key, group] : groups_) {
-    waiting_ -= static_cast<std::size_t>(std::erase_if(group->waiters, [&](const Waiting& w) { return w.waiter == &waiter; }));
+    const auto gone = std::erase_if(group->waiters, [&](const Waiting& w) { return w.waiter == &waiter; });
+    if (gone == 0) continue;
+    waiting_ -= static_cast<std::size_t>(gone);
+    worker_.leases().waiters_changed(*group);
   }
   worker_.publish_waiting(waiting_);
 }
@@ -293,7 +326,9 @@ void BackendCache::reset_done(Backend* backend, bool clean) {
 }
 
 void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {
+  if (worker_.leases().must_go(group, *backend)) return discard(std::move(backend));
   backend->released_at = worker_.loop().now();
+  worker_.leases().note_idle(*backend);
   backend->set_user(idle_watch_.get());
   backend->resume_reading();
   Backend& stored = *backend;
@@ -303,6 +338,7 @@ void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {
 }
 
 void BackendCache::serve_waiters(Group& group) {
+  bool may_ask = true;
   for (std::size_t i = 0; i < group.waiters.size();) {
     if (auto backend = take_idle(group, group.waiters[i].key, group.waiters[i].request)) {
       BackendWaiter* waiter = group.waiters[i].waiter;
@@ -312,19 +348,61 @@ void BackendCache::serve_waiters(Group& group) {
       waiter->on_backend(std::move(backend));
       continue;
     }
-    if (group.total < limit() || make_room(group)) {
-      Waiting waiting = std::move(group.waiters[i]);
-      group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
-      open(group, std::move(waiting));
+    ledger::LeaseId lease = -1;
+    if (may_ask && !group.waiters[i].no_room) {
+      const Opening opening = may_open(group, group.waiters[i].request, group.waiters[i].since, lease);
+      may_ask = opening == Opening::Open;
+      if (opening == Opening::NoRoom) refuse_at_once(group.waiters[i]);
+    }
+    if (lease < 0) {
+      ++i;
       continue;
     }
-    ++i;
+    Waiting waiting = std::move(group.waiters[i]);
+    group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+    open(group, std::move(waiting), lease);
   }
+  worker_.leases().waiters_changed(group);
 }
 
 void BackendCache::gone(Group& group) {
   --group.total;
   serve_waiters(group);
+}
+
+void BackendCache::lease_is_back(Group& group) {
+  if (group.waiters.empty()) return;
+  // Not here: the one who closed it may be in the middle of its work.
+  if (!serve_soon_) worker_.loop().defer([this] {
+    serve_soon_ = false;
+    serve_all();
+  });
+  serve_soon_ = true;
+}
+
+void BackendCache::serve_all() {
+  if (waiting_ == 0) return;
+  for (auto& [key, group] : groups_) {
+    if (!group->waiters.empty()) serve_waiters(*group);
+  }
+}
+
+void BackendCache::obey_ledger() {
+  Leases& leases = worker_.leases();
+  leases.look();
+  for (const ledger::CallIn& call : std::vector<ledger::CallIn>(leases.calls())) {
+    Group* group = leases.group_of(call.lease);
+    if (group != nullptr && !group->idle.empty() && ledger::gives_up(Leases::own_since(*group), call.since_ms)) make_room(*group);
+  }
+  for (const ledger::Eviction& eviction : std::vector<ledger::Eviction>(leases.evictions())) {
+    Group* group = leases.group_of(eviction.lease);
+    if (group == nullptr) continue;
+    const auto it = std::find_if(group->idle.begin(), group->idle.end(), [&](const auto& backend) { return backend->lease == eviction.lease; });
+    if (it == group->idle.end()) continue;
+    std::iter_swap(group->idle.begin(), it);
+    make_room(*group);
+  }
+  serve_all();
 }
 
 void BackendCache::discard(std::unique_ptr<Backend> backend) {
@@ -377,30 +455,38 @@ void BackendCache::sweep(Monotonic now) {
 }
 
 void BackendCache::arm_deadlines() {
-  if (!deadline_timer_.armed()) deadline_timer_.arm(kSaturatedRetry);
+  if (deadline_timer_.armed()) return;
+  const bool ledger = std::any_of(groups_.begin(), groups_.end(), [](const auto& g) { return g.second->wait >= 0 || (!g.second->waiters.empty() && g.second->waiters.back().no_room); });
+  deadline_timer_.arm(ledger ? kLedgerRetry : kSaturatedRetry);
 }
 
 void BackendCache::check_deadlines() {
   const Monotonic now = worker_.loop().now();
-  std::vector<std::pair<BackendWaiter*, int>> expired;
+  struct Expired {
+    BackendWaiter* waiter;
+    int node;
+    AcquireFailure failure;
+  };
+  std::vector<Expired> expired;
   bool more = false;
   for (auto& [key, group] : groups_) {
     for (auto it = group->waiters.begin(); it != group->waiters.end();) {
       if (it->request.deadline <= now) {
-        expired.emplace_back(it->waiter, std::get<2>(key));
+        expired.push_back({it->waiter, std::get<2>(key), {it->no_room ? AcquireFailure::Kind::NoRoom : AcquireFailure::Kind::Timeout, {}, group->refused_by}});
         it = group->waiters.erase(it);
         --waiting_;
       } else {
         ++it;
       }
     }
+    worker_.leases().waiters_changed(*group);
     if (group->waiters.empty()) continue;
     more = true;
     serve_waiters(*group);  // a saturated server may have a slot now
   }
   worker_.publish_waiting(waiting_);
   if (more) arm_deadlines();
-  for (auto& [waiter, node] : expired) waiter->on_backend_failed(node, {AcquireFailure::Kind::Timeout, {}});
+  for (const Expired& one : expired) one.waiter->on_backend_failed(one.node, one.failure);
 }
 
 }  // namespace weir::child

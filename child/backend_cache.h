@@ -15,6 +15,7 @@
 #include "child/backend_login.h"
 #include "common/auth/verifier.h"
 #include "common/base/event.h"
+#include "common/ledger/ledger.h"
 
 namespace weir::child {
 
@@ -23,8 +24,10 @@ struct AcquireFailure {
     Full,        // max_pool or the server (53300, see `login`) allows no more, and the request may not wait
     Timeout,     // ... and none came free in time
     Login,       // see `login`
+    NoRoom,      // more connections than pgweir can keep account of
   } kind = Kind::Full;
   LoginFailure login;
+  ledger::Limit limit = ledger::Limit::None;  // Timeout: which one; None: max_pool, or the server's answer
 };
 
 // One who asked for a backend. Told exactly once, unless it withdraws.
@@ -59,11 +62,19 @@ struct BackendGroup {
     BackendKey key;
     BackendWaiter* waiter = nullptr;
     std::optional<auth::Secret> secret;
+    Monotonic since{};     // when it asked
+    bool no_room = false;  // the ledger is full: told at once
   };
   Key key;
   int total = 0;  // idle, handed out, resetting and connecting
   std::vector<std::unique_ptr<Backend>> idle;  // most recently used last
   std::deque<Waiting> waiters;
+  // What Leases knows of it.
+  ledger::Limits limits;
+  std::uint64_t limits_version = 0;
+  ledger::WaitId wait = -1;
+  ledger::Limit refused_by = ledger::Limit::None;  // by which limit it was last told to wait
+  int ending = 0;                                  // closed connections that the server has not ended yet
   Monotonic saturated_until{};  // the server had no slot: till then only those who may wait ask again
 };
 
@@ -92,6 +103,11 @@ class BackendCache {
   // connection_life_time and connection_max_age; once a second.
   void sweep(Monotonic now);
 
+  // Gives up what other children or lowered limits ask for, and serves those who wait for the ledger.
+  void obey_ledger();
+  // A connection of GROUP is not counted any more.
+  void lease_is_back(BackendGroup& group);
+
   std::size_t waiting() const { return waiting_; }
   bool has_idle() const;
 
@@ -112,14 +128,18 @@ class BackendCache {
   static std::unique_ptr<Backend> take_out(Group& group, std::vector<std::unique_ptr<Backend>>::iterator which);
   bool may_keep(const Backend& backend) const;
   bool make_room(Group& group);
+  enum class Opening { Open, Wait, NoRoom };
+  Opening may_open(Group& group, const AcquireRequest& request, Monotonic since, ledger::LeaseId& lease);
+  void refuse_at_once(Waiting& waiting);
   bool evict_on_node(int node);
-  void open(Group& group, Waiting waiting);
+  void open(Group& group, Waiting waiting, ledger::LeaseId lease);
   void attempt_done(Attempt* attempt, const LoginFailure* failure);
   void attempt_failed(Group& group, Waiting waiting, const LoginFailure& failure);
   void store(Group& group, std::unique_ptr<Backend> backend);
   void reset(std::unique_ptr<Backend> backend);
   void reset_done(Backend* backend, bool clean);
   void serve_waiters(Group& group);
+  void serve_all();
   void gone(Group& group);
   void arm_deadlines();
   void check_deadlines();
@@ -132,6 +152,7 @@ class BackendCache {
   std::unique_ptr<IdleWatch> idle_watch_;
   Timer deadline_timer_;
   std::size_t waiting_ = 0;
+  bool serve_soon_ = false;
 };
 
 }  // namespace weir::child

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "child/leases.h"
 #include "child/worker.h"
 #include "common/base/sqlstate.h"
 #include "common/wire/backend.h"
@@ -102,6 +103,7 @@ bool BackendLogin::take(char tag, Bytes body) {
       const auto key = wire::parse_backend_key_data(body);
       if (!key) return false;
       backend_.pid = key->pid;
+      worker_.leases().note_pid(backend_);
       backend_.cancel_key = as_text(key->key);
       return true;
     }

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "child/internal_query.h"
+#include "child/limit_errors.h"
 #include "child/replay_messages.h"
 #include "child/search_path.h"
 #include "child/shared_rows.h"
@@ -15,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/sqlstate.h"
 #include "common/config/config.h"
+#include "common/config/effective.h"
 #include "common/wire/encode.h"
 #include "common/wire/frame.h"
 
@@ -266,7 +268,7 @@ void ClientLogin::open_backend(bool fresh) {
   request.secret = &secret_;
   request.fresh = fresh;
   request.may_wait = true;
-  const auto limit = worker_.config().query_wait_timeout;
+  const auto limit = config::effective_client(worker_.config(), identity_.database, identity_.user).query_wait_timeout;
   request.deadline = worker_.loop().now() + std::chrono::seconds(limit > 0 ? limit : 86400);
   BackendCache::Acquired acquired = worker_.backends().acquire(request, *this);
   if (acquired.backend != nullptr) on_backend(std::move(acquired.backend));
@@ -294,12 +296,12 @@ void ClientLogin::on_backend(std::unique_ptr<Backend> backend) {
   proceed();
 }
 
-void ClientLogin::on_backend_failed(int, const AcquireFailure& failure) {
+void ClientLogin::on_backend_failed(int node, const AcquireFailure& failure) {
   if (phase_ == Phase::Over) return;
   if (failure.kind != AcquireFailure::Kind::Login) {
-    return fail(make_fatal(sqlstate::kTooManyConnections, "query_wait_timeout: no connection to the server came free in time",
-                           fmt::format("All connections of user \"{}\" to database \"{}\" that this process may open are in use.", identity_.user, identity_.database),
-                           fmt::format("Raise max_pool (now {}) or num_init_children.", worker_.config().max_pool)));
+    if (failure.kind == AcquireFailure::Kind::NoRoom) return fail(no_room_in_ledger());
+    return fail(no_connection_in_time(failure.limit, {identity_.key.database, identity_.key.user, node}, worker_.config(),
+                                      config::effective_client(worker_.config(), identity_.database, identity_.user).query_wait_timeout));
   }
   const LoginFailure& login = failure.login;
   switch (login.kind) {

@@ -14,12 +14,55 @@
 #include "common/base/log.h"
 #include "common/base/sqlstate.h"
 #include "common/config/config.h"
+#include "common/config/effective.h"
 #include "common/config/log_settings.h"
+#include "common/shmem/mapping.h"
 #include "common/wire/encode.h"
 #include "common/wire/frame.h"
 #include "common/wire/frontend.h"
 
 namespace weir::child {
+namespace {
+
+struct Clients {
+  std::int64_t of_database = 0;
+  std::int64_t of_user = 0;
+};
+
+// Those that are logged in, over all children.
+Clients count_clients(shmem::Mapping& mapping, std::string_view database, std::string_view user) {
+  Clients clients;
+  shmem::SessionRow row;
+  shmem::SessionRow name;
+  name.database.assign(database);
+  name.user.assign(user);
+  for (int child = 0; child < mapping.children(); ++child) {
+    for (const shmem::SessionSlot& slot : mapping.used_session_rows(child)) {
+      if (!slot.read(row) || !row.in_use) continue;
+      if (row.database.view() == name.database.view()) ++clients.of_database;
+      if (row.user.view() == name.user.view()) ++clients.of_user;
+    }
+  }
+  return clients;
+}
+
+// max_db_client_connections and max_user_client_connections. The client counts itself first: of two that come at the same
+// time and are one too many together at least one is refused.
+std::optional<Error> beyond_limits(Worker& worker, const ClientSession& session, const config::EffectiveClient& allowed) {
+  if (allowed.max_db_client_connections == config::kNoLimit && allowed.max_user_client_connections == config::kNoLimit) return std::nullopt;
+  const ClientIdentity& identity = session.identity();
+  worker.rows().publish_session(session);
+  const Clients clients = count_clients(*worker.context().mapping, identity.database, identity.user);
+  const bool of_database = clients.of_database > allowed.max_db_client_connections;
+  if (!of_database && clients.of_user <= allowed.max_user_client_connections) return std::nullopt;
+  const char* name = of_database ? "max_db_client_connections" : "max_user_client_connections";
+  return make_fatal(sqlstate::kTooManyConnections, fmt::format("client connections exceeded ({})", name),
+                    fmt::format("{} is {} for {} \"{}\".", name, of_database ? allowed.max_db_client_connections : allowed.max_user_client_connections,
+                                of_database ? "database" : "user", of_database ? identity.database : identity.user));
+}
+
+}  // namespace
+
 ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, std::string peer, int peer_port)
     : worker_(worker),
       slot_(slot),
@@ -60,10 +103,10 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   routing_.replication = identity_.is_replication();
   routing_.unusual_isolation = info.unusual_isolation;
   routing_.serializable_default = info.serializable_default;
-  if (!identity_.is_replication()) {
-    const std::string& mode = worker_.config().pool_mode;
-    pool_mode_ = mode == "transaction" ? PoolMode::Transaction : mode == "statement" ? PoolMode::Statement : PoolMode::Session;
-  }
+  if (!identity_.is_replication()) pool_mode_ = config::effective_pool(worker_.config(), identity_.key.database, identity_.key.user).pool_mode;
+  const config::EffectiveClient allowed = config::effective_client(worker_.config(), identity_.database, identity_.user);
+  query_wait_timeout_ = allowed.query_wait_timeout;
+  if (auto error = beyond_limits(worker_, *this, allowed)) return fail(std::move(*error));
   told_ = reported;
   refresh_routing();
 
@@ -91,7 +134,10 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
 
 const config::Config& ClientSession::config() const { return settings_.config() != nullptr ? *settings_.config() : worker_.config(); }
 
-void ClientSession::config_changed() { settings_.rebase(worker_.config()); }
+void ClientSession::config_changed() {
+  settings_.rebase(worker_.config());
+  if (info_ != nullptr) query_wait_timeout_ = config::effective_client(worker_.config(), identity_.database, identity_.user).query_wait_timeout;
+}
 
 log::Context ClientSession::log_context() const {
   log::Context context;

@@ -38,6 +38,7 @@
 #include "common/base/event.h"
 #include "common/base/log.h"
 #include "common/base/stream.h"
+#include "common/config/section_settings.h"
 #include "lb/eligible.h"
 #include "lb/reader.h"
 #include "lb/redirect.h"
@@ -64,8 +65,8 @@ enum class ClientState : std::uint8_t {
 };
 BOOST_DESCRIBE_ENUM(ClientState, Startup, Idle, AwaitBackend, AwaitPrimary, Preparing, InExchange, Closing)
 
-// When a server connection is given back (pool_mode). Replication connections are always of Session.
-enum class PoolMode : std::uint8_t { Session, Transaction, Statement };
+// When a server connection is given back. Replication connections are always of Session.
+using config::PoolMode;
 
 // Who the client is.
 struct ClientIdentity {
@@ -339,6 +340,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
 
   const std::uint64_t number_;  // of this session in this process
   PoolMode pool_mode_ = PoolMode::Session;
+  std::int64_t query_wait_timeout_ = 0;  // seconds, 0 none
   StateImagePtr image_;         // of the session's state at image_version_
   StateVersion image_version_ = 0;
   // The connection set: one backend a node used.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "child/client_session.h"
+#include "child/limit_errors.h"
 #include "child/retry.h"
 #include "child/worker.h"
 #include "common/base/log.h"
@@ -13,7 +14,7 @@ namespace weir::child {
 
 Monotonic ClientSession::wait_deadline() {
   if (!deadline_) {
-    const auto limit = worker_.config().query_wait_timeout;
+    const auto limit = query_wait_timeout_;
     deadline_ = worker_.loop().now() + (limit > 0 ? std::chrono::seconds(limit) : std::chrono::seconds(86400 * 365));
   }
   return *deadline_;
@@ -66,13 +67,9 @@ void ClientSession::on_backend_failed(int node, const AcquireFailure& failure) {
   set_state(ClientState::Idle);
   const bool primary = node == worker_.nodes().primary;
   if (failure.kind == AcquireFailure::Kind::Timeout || (primary && failure.kind == AcquireFailure::Kind::Full)) {
-    return refuse_batch(make_error(
-        sqlstate::kTooManyConnections, "query_wait_timeout: no connection to the server came free in time",
-        fmt::format("All connections of user \"{}\" to database \"{}\" on node {} that this process may open are in use.",
-                    identity_.user, identity_.database, node),
-        fmt::format("Raise max_pool (now {}) or num_init_children, or query_wait_timeout (now {} s).",
-                    worker_.config().max_pool, worker_.config().query_wait_timeout)));
+    return refuse_batch(no_connection_in_time(failure.limit, {identity_.key.database, identity_.key.user, node}, worker_.config(), query_wait_timeout_));
   }
+  if (failure.kind == AcquireFailure::Kind::NoRoom) return refuse_batch(no_room_in_ledger());
   const LoginFailure& login = failure.login;
   if (!primary) {
     if (failure.kind == AcquireFailure::Kind::Login) worker_.avoid(node);

@@ -13,6 +13,7 @@
 #include "child/catalog_lookup.h"
 #include "child/client_login.h"
 #include "child/client_session.h"
+#include "child/leases.h"
 #include "child/listener.h"
 #include "child/resolver.h"
 #include "child/shared_rows.h"
@@ -32,6 +33,7 @@ constexpr Milliseconds kParkTick{250};
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kAvoid{5};
 constexpr std::chrono::seconds kBetweenRecalls{1};
+constexpr std::chrono::seconds kEnding{2};
 
 }  // namespace
 
@@ -44,13 +46,14 @@ Worker::Worker(process::RoleContext& context)
       last_activity_(monotonic_now()) {
   rows_ = std::make_unique<SharedRows>(context_);
   resolver_ = std::make_unique<Resolver>(*this);
+  leases_ = std::make_unique<Leases>(*this);
   backends_ = std::make_unique<BackendCache>(*this);
   catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
   listener_ = std::make_unique<Listener>(*this);
   apply_config();
 }
 
-Worker::~Worker() = default;
+Worker::~Worker() { leases_->forget_groups(); }
 
 int Worker::run() {
   watch_signals();
@@ -86,6 +89,7 @@ void Worker::apply_config() {
   reset_queries_ = config_->reset_query_list;
   load_secrets();
   resolver_->forget();
+  leases_->limits_changed();
 }
 
 void Worker::load_secrets() {
@@ -134,6 +138,7 @@ void Worker::on_wake() {
   context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(context_.slot)).drain();
   drain_cancels();
   obey_recalls();
+  backends_->obey_ledger();
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
 }
 
@@ -210,10 +215,11 @@ void Worker::recall_idle(int node) {
   last = loop_.now();
   context_.mapping->idle_recalls().add(node);
   for (int slot = 0; slot < context_.mapping->children(); ++slot) {
-    if (context_.mapping->child_row(slot).pid == 0) continue;
-    context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(slot)).notify();
+    if (context_.mapping->child_row(slot).pid != 0) wake_child(slot);
   }
 }
+
+void Worker::wake_child(int slot) { context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(slot)).notify(); }
 
 void Worker::obey_recalls() {
   for (int node = 0; node < nodes_.count; ++node) {
@@ -347,6 +353,9 @@ void Worker::maybe_exit() {
   const bool told = std::all_of(last_cancels_.begin(), last_cancels_.end(), [](const auto& request) { return request == nullptr; });
   if (draining_ && session_count_ == 0 && told) {
     backends_->drop_idle();
+    // What the servers have not ended when this process goes, health has to find out.
+    if (may_exit_at_ == Monotonic{}) may_exit_at_ = loop_.now() + kEnding;
+    if (leases_->ending() > 0 && stopping_ == Stop::None && loop_.now() < may_exit_at_) return;
     loop_.stop();
   }
 }
@@ -356,6 +365,7 @@ void Worker::tick() {
   const Monotonic now = loop_.now();
   rows_->publish_old_rows();
   backends_->sweep(now);
+  leases_->sweep();
   catalog_lookup_->sweep(now);
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
   for (auto& session : sessions_) {

@@ -37,6 +37,7 @@ class BackendCache;
 class CancelRequest;
 class CatalogLookup;
 class ClientSession;
+class Leases;
 class Listener;
 class Resolver;
 class SharedRows;
@@ -59,6 +60,7 @@ class Worker {
   const lb::Policy& policy() const { return policy_; }
   const shmem::NodeView& nodes() const { return nodes_; }
   BackendCache& backends() { return *backends_; }
+  Leases& leases() { return *leases_; }
   Resolver& resolver() { return *resolver_; }
   CatalogLookup& catalog_lookup() { return *catalog_lookup_; }
   SharedRows& rows() { return *rows_; }
@@ -83,6 +85,7 @@ class Worker {
   // NODE has no slot left (53300) and somebody waits for one: all children close what they have idle there. At most once
   // a second.
   void recall_idle(int node);
+  void wake_child(int slot);
 
   // --- sessions
   std::uint64_t next_session_number() { return ++session_numbers_; }
@@ -157,6 +160,7 @@ class Worker {
 
   std::unique_ptr<SharedRows> rows_;
   std::unique_ptr<Resolver> resolver_;
+  std::unique_ptr<Leases> leases_;
   std::unique_ptr<BackendCache> backends_;
   std::unique_ptr<CatalogLookup> catalog_lookup_;
   std::unique_ptr<Listener> listener_;
@@ -178,6 +182,7 @@ class Worker {
   Timer park_timer_;
   bool draining_ = false;
   Stop stopping_ = Stop::None;
+  Monotonic may_exit_at_{};  // what is being closed is waited for till then
 };
 
 // A connecting socket to a numeric address or a socket directory; invalid with errno set if that fails at once.

@@ -16,6 +16,7 @@
 #include "common/shmem/mapping.h"
 #include "health/host_resolver.h"
 #include "health/judge.h"
+#include "health/orphans.h"
 #include "health/probe.h"
 #include "health/replication.h"
 
@@ -26,7 +27,7 @@ constexpr std::chrono::seconds kPeriod{1};
 
 class Health {
  public:
-  explicit Health(process::RoleContext& context) : context_(context), config_(context.config), resolver_(loop_), replication_(context.mapping->observations()) {}
+  explicit Health(process::RoleContext& context) : context_(context), config_(context.config), resolver_(loop_), replication_(context.mapping->observations()), orphans_(context) {}
 
   int run() {
     log::configure(config::log_settings(*config_));
@@ -36,7 +37,9 @@ class Health {
     on_wake_.watch_read(loop_, context_.wakes->at(process::RoleContext::kHealthWake).fd(), [this] {
       context_.wakes->at(process::RoleContext::kHealthWake).drain();
       hints();
+      look_after_orphans();
     });
+    orphans_timer_.set(loop_, [this] { look_after_orphans(); });
     tick_.set(loop_, [this] { tick(); });
     tick();
     if (context_.mapping->status().config_generation.load() != context_.config_generation) reload();
@@ -68,6 +71,18 @@ class Health {
     for (std::size_t id = 0; id < config_->backends.size(); ++id) {
       ask_if_there(static_cast<int>(id));
     }
+    look_after_orphans();
+  }
+
+  void look_after_orphans() {
+    if (orphans_timer_.armed()) return;
+    const std::vector<int> nodes = orphans_.nodes();
+    for (const int id : nodes) {
+      // One that does not answer is asked as often as ever: failures in a row are counted.
+      const auto index = static_cast<std::size_t>(id);
+      if (index < nodes_.size() && nodes_[index].last.answer == shmem::Answer::Ok) ask_if_there(id);
+    }
+    if (!nodes.empty()) orphans_timer_.arm(Orphans::kPause);
   }
 
   // A child had trouble with a node: it is looked at now and not in a second.
@@ -111,6 +126,7 @@ class Health {
       return answered(id, answer);
     }
     target.replication = replication_.wants_rows(id);
+    target.pids = orphans_.pids(id);
     node.last.address.assign(target.address);
     node.probe->ask(target);
   }
@@ -138,6 +154,7 @@ class Health {
   }
 
   void answered(int id, const ProbeAnswer& answer) {
+    orphans_.answered(id, answer);
     Watched& node = nodes_[static_cast<std::size_t>(id)];
     const NodeHealth before = node.health;
     node.health = judge(before, answer.answer, static_cast<int>(config_->backends[static_cast<std::size_t>(id)].health_check_max_retries));
@@ -177,11 +194,13 @@ class Health {
   std::shared_ptr<const config::Config> config_;
   HostResolver resolver_;
   Replication replication_;
+  Orphans orphans_;
   shmem::NodeView nodes_seen_;
   std::vector<Watched> nodes_;
   SignalEvent on_term_, on_int_, on_hup_;
   FdEvent on_wake_;
   Timer tick_;
+  Timer orphans_timer_;
   bool warned_ = false;
   mutable bool warned_secret_ = false;
 };

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "common/base/unique_fd.h"
 #include "health/judge.h"
@@ -27,6 +28,10 @@ constexpr const char* kQuestion =
 constexpr const char* kReplicationQuestion =
     "; SELECT application_name, state, sync_state, (EXTRACT(EPOCH FROM replay_lag) * 1000000)::pg_catalog.int8 "
     "FROM pg_catalog.pg_stat_replication";
+
+// Likewise. The column's name tells its rows apart from the others.
+constexpr const char* kPidsQuestion = "; SELECT pid AS living FROM pg_catalog.pg_stat_activity WHERE pid IN (";
+constexpr const char* kLiving = "living";
 
 constexpr int kFields = 6;
 constexpr int kReplicationFields = 4;
@@ -147,7 +152,9 @@ void Probe::query() {
   state_ = State::Asking;
   deadline_.arm(target_.query_timeout);
   asked_ = monotonic_now();
-  const std::string question = target_.replication ? std::string(kQuestion) + kReplicationQuestion : kQuestion;
+  std::string question = target_.replication ? std::string(kQuestion) + kReplicationQuestion : kQuestion;
+  for (std::size_t i = 0; i < target_.pids.size(); ++i) fmt::format_to(std::back_inserter(question), "{}{}", i == 0 ? kPidsQuestion : ", ", target_.pids[i]);
+  if (!target_.pids.empty()) question += ')';
   if (PQsendQuery(connection_.get(), question.c_str()) == 0) return on_ready();
   watch(false);
   if (PQflush(connection_.get()) != 0) {
@@ -165,6 +172,11 @@ void Probe::read_answer(const PGresult* result, ProbeAnswer& answer) const {
     answer.reserved_connections = std::atoi(PQgetvalue(result, 0, 3));
     answer.replayed = std::strtoull(PQgetvalue(result, 0, 4), nullptr, 10);
     answer.commit_age = microseconds_in(result, 0, 5);
+    return;
+  }
+  if (PQnfields(result) == 1 && std::strcmp(PQfname(result, 0), kLiving) == 0) {
+    answer.pids_told = true;
+    for (int row = 0; row < PQntuples(result); ++row) answer.living.push_back(std::atoi(PQgetvalue(result, row, 0)));
     return;
   }
   if (PQnfields(result) != kReplicationFields) return;
@@ -185,6 +197,7 @@ void Probe::on_ready() {
   if (alive && PQisBusy(connection_.get()) != 0) return;
   ProbeAnswer answer;
   answer.asked = asked_;
+  answer.pids = target_.pids;
   answer.answered = monotonic_now();
   std::string failure;
   while (PGresult* result = alive ? PQgetResult(connection_.get()) : nullptr) {

@@ -25,6 +25,7 @@ struct ProbeTarget {
   Milliseconds connect_timeout{10000};
   Milliseconds query_timeout{20000};
   bool replication = false;  // ask for pg_stat_replication too
+  std::vector<std::int32_t> pids;  // which of these server processes live
 };
 
 // A row of pg_stat_replication, as far as the check user may see it.
@@ -46,6 +47,9 @@ struct ProbeAnswer {
   int reserved_connections = 0;
   bool replication_told = false;  // the rows are an answer, and not none because nobody asked
   std::vector<ReplicationRow> replication;
+  bool pids_told = false;
+  std::vector<std::int32_t> pids;          // those that were asked for,
+  std::vector<std::int32_t> living;        // and those of them that live
   Monotonic asked;                // when the question was sent, and when its answer had come
   Monotonic answered;
 };

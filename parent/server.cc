@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds kTick{1};
 constexpr int kMaxSessions = 65536;
-constexpr int kMaxBackends = 4096;
+constexpr int kMaxBackends = 4096;  // of a child
 
 }  // namespace
 
@@ -45,14 +45,18 @@ Status Server::prepare() {
   plan.children = 2 * static_cast<int>(config_->num_init_children);  // a child that drains has its successor beside it
   plan.sessions_per_child = static_cast<int>(std::min<std::int64_t>(config_->max_client_conn > 0 ? config_->max_client_conn + 64 : kMaxSessions, kMaxSessions));
   plan.backends_per_child = kMaxBackends;
+  const ledger::LedgerPlan leases{plan.children, kMaxBackends};
+  plan.ledger_bytes = ledger::Ledger::bytes(leases);
   auto mapping = shmem::Mapping::create(plan);
   if (!mapping) return fail(mapping.error());
   mapping_ = std::move(*mapping);
+  ledger_ = std::make_unique<ledger::Ledger>(ledger::Ledger::create(mapping_->ledger_region(), leases));
   mapping_->status().started_at = epoch_seconds(wall_now());
   mapping_->status().parent_pid = getpid();
   wakes_ = std::vector<Wake>(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(plan.children));
   context_.config = config_;
   context_.mapping = mapping_.get();
+  context_.ledger = ledger_.get();
   context_.sockets = &sockets_.sockets();
   context_.wakes = &wakes_;
   nodes_ = std::make_unique<NodeTableWriter>(*mapping_);
@@ -103,6 +107,7 @@ void Server::tick() {
   if (nodes_->update(*config_)) nodes_changed();
   supervisor_->replace_draining();
   supervisor_->watch_health();
+  supervisor_->watch_ledger();
   announce_ready();
   if (ready_ && !nodes_->any_usable() && ++waits_ == 3) log::warning("no node can be used: clients wait for the first one");
   if (nodes_->any_usable()) waits_ = 0;

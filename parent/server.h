@@ -6,6 +6,7 @@
 #include "common/base/event.h"
 #include "common/base/result.h"
 #include "common/config/config.h"
+#include "common/ledger/ledger.h"
 #include "common/process/role_context.h"
 #include "common/shmem/mapping.h"
 #include "parent/listen_sockets.h"
@@ -37,6 +38,7 @@ class Server {
   int ready_pipe_;
   EventLoop loop_;
   std::unique_ptr<shmem::Mapping> mapping_;
+  std::unique_ptr<ledger::Ledger> ledger_;
   ListenSockets sockets_;
   std::vector<Wake> wakes_;
   process::RoleContext context_;

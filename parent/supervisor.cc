@@ -11,6 +11,7 @@
 #include "child/child_main.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
+#include "common/ledger/ledger.h"
 #include "common/process/entry.h"
 #include "common/shmem/mapping.h"
 #include "health/health_main.h"
@@ -20,6 +21,8 @@ namespace {
 
 constexpr std::chrono::seconds kGrace{15};
 constexpr std::chrono::seconds kHealthSilence{15};
+constexpr std::chrono::milliseconds kLedgerRetry{5};
+constexpr std::int64_t kLedgerHeldMs = 1000;
 
 }  // namespace
 
@@ -63,6 +66,7 @@ void Supervisor::replace_draining() {
 
 void Supervisor::spawn(Slot& slot) {
   if (stopping_ != StopMode::None) return;
+  if (!reclaim(slot)) return spawn_later(slot, kLedgerRetry);
   const pid_t parent = getpid();
   slot.started = monotonic_now();
   // Before the fork: the child may be running, and have said so, before this process goes on.
@@ -71,10 +75,7 @@ void Supervisor::spawn(Slot& slot) {
   if (pid == 0) run(slot, parent);
   if (pid < 0) {
     log::error("cannot fork {}: {}", slot.title, std::strerror(errno));
-    if (slot.timer == nullptr) slot.timer = std::make_unique<Timer>();
-    slot.timer->set(loop_, [this, &slot] { spawn(slot); });
-    slot.timer->arm(std::chrono::seconds(1));
-    return;
+    return spawn_later(slot, std::chrono::seconds(1));
   }
   slot.pid = pid;
 }
@@ -110,7 +111,11 @@ void Supervisor::reap() {
 void Supervisor::ended(Slot& slot, int status) {
   const pid_t pid = slot.pid;
   slot.pid = 0;
-  if (slot.child >= 0) context_.mapping->reset_child(slot.child);
+  if (slot.child >= 0) {
+    context_.mapping->reset_child(slot.child);
+    slot.has_leases = true;
+    reclaim(slot);
+  }
   if (std::exchange(slot.replaced, false) || stopping_ != StopMode::None) return;
   const bool asked = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   const auto lived = std::chrono::duration_cast<std::chrono::milliseconds>(monotonic_now() - slot.started);
@@ -124,9 +129,37 @@ void Supervisor::ended(Slot& slot, int status) {
   const auto delay = respawn_delay(slot.history, lived);
   if (delay.count() == 0) return spawn(slot);
   log::warning("{} dies as soon as it is started: next try in {} ms", slot.title, delay.count());
+  spawn_later(slot, delay);
+}
+
+void Supervisor::spawn_later(Slot& slot, std::chrono::milliseconds delay) {
   if (slot.timer == nullptr) slot.timer = std::make_unique<Timer>();
   slot.timer->set(loop_, [this, &slot] { spawn(slot); });
   slot.timer->arm(delay);
+}
+
+// What the last process of SLOT held belongs to nobody: health finds out when the servers have ended it.
+bool Supervisor::reclaim(Slot& slot) {
+  if (!slot.has_leases) return true;
+  ledger::Wakes wakes;
+  if (context_.ledger->reclaim(slot.child, monotonic_milliseconds(monotonic_now()), wakes) != ledger::Outcome::Done) return false;
+  slot.has_leases = false;
+  for (int i = 0; i < wakes.count; ++i) context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(wakes.children[i])).notify();
+  context_.wakes->at(process::RoleContext::kHealthWake).notify();
+  return true;
+}
+
+void Supervisor::watch_ledger() {
+  for (auto& slot : slots_) {
+    if (slot->pid == 0) reclaim(*slot);
+  }
+  const pid_t holder = context_.ledger->stuck_holder(monotonic_milliseconds(monotonic_now()), kLedgerHeldMs);
+  if (holder == 0) return;
+  for (auto& slot : slots_) {
+    if (slot->pid != holder) continue;
+    log::warning("{} (pid {}) stands still while all others need the account of connections: it is killed and replaced", slot->title, holder);
+    ::kill(holder, SIGKILL);
+  }
 }
 
 void Supervisor::watch_health() {

@@ -33,6 +33,9 @@ class Supervisor {
   void replace_draining();
   // Once a second: health that shows no sign of life is killed, and so replaced.
   void watch_health();
+  // Once a second: leases of children that are gone, which could not be taken in at once, and whoever stands still with
+  // the ledger in its hands.
+  void watch_ledger();
   // As many children accept as there shall be.
   bool ready() const;
 
@@ -45,9 +48,12 @@ class Supervisor {
     RespawnHistory history;
     std::unique_ptr<Timer> timer;
     bool replaced = false;  // it drains, and another child works in its place
+    bool has_leases = false;  // its last process is gone, and what that held is not an orphan yet
   };
 
   void spawn(Slot& slot);
+  void spawn_later(Slot& slot, std::chrono::milliseconds delay);
+  bool reclaim(Slot& slot);
   Slot* spare();
   [[noreturn]] void run(const Slot& slot, pid_t parent);
   void ended(Slot& slot, int status);

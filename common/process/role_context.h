@@ -15,6 +15,9 @@ struct Config;
 namespace weir::shmem {
 class Mapping;
 }
+namespace weir::ledger {
+class Ledger;
+}
 
 namespace weir::process {
 
@@ -28,6 +31,7 @@ struct RoleContext {
   std::shared_ptr<const config::Config> config;
   std::uint64_t config_generation = 0;  // of `config`: a role that was forked behind a newer one has missed its SIGHUP
   shmem::Mapping* mapping = nullptr;   // the one shared segment; write only the parts that your role owns
+  ledger::Ledger* ledger = nullptr;    // of server connections; each process has its own object for the one region
   int slot = -1;                       // row in the child table (role child), else -1
   std::vector<ListenSocket>* sockets = nullptr;
   // One eventfd a process: [0] parent, [1] health, [2 + slot] children. Wake others through it, watch your own.

@@ -47,7 +47,7 @@ const std::map<std::string, Rule>& rules() {
         {},
         {"boost/", "event2/", "fmt/", "openssl/", "bsd/"}}},
       {"health",
-       {{"common/base", "common/config", "common/shmem", "common/process"},
+       {{"common/base", "common/config", "common/shmem", "common/ledger", "common/process"},
         {"common/auth/verifier.h"}, // what a configured secret says
         {"libpq-fe.h", "event2/", "fmt/", "bsd/"}}},
       {"parent",

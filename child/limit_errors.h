@@ -1,0 +1,17 @@
+// What a client is told that waited for a server connection in vain. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "common/base/error.h"
+#include "common/config/config.h"
+#include "common/ledger/ledger.h"
+
+namespace weir::child {
+
+// LIMIT is what said no; None: max_pool of this process, or the server itself. WAITED in seconds.
+Error no_connection_in_time(ledger::Limit limit, const ledger::PoolName& pool, const config::Config& config, std::int64_t waited);
+// More connections, or names of databases and users, than pgweir keeps account of.
+Error no_room_in_ledger();
+
+}  // namespace weir::child

@@ -1,0 +1,387 @@
+// Limits of server connections hold over all children, at every moment that the servers show: also while children are
+// killed. Everybody is served, and nobody who shares a limit is left behind.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "test/support/pgweir.h"
+
+namespace weir::test {
+namespace {
+
+using Moment = std::chrono::steady_clock;
+
+// Looks at the client backends of every node, again and again; those of pgweir itself and of the test are left out.
+class Sampler {
+public:
+  explicit Sampler(const Cluster& cluster) {
+    for (int node = 0; node < kNodes; ++node)
+      threads_.emplace_back([this, &cluster, node] { look(cluster.conninfo(node, "postgres", "postgres"), node); });
+  }
+  ~Sampler() { stop(); }
+  void stop() {
+    stopping_ = true;
+    for (auto& thread : threads_)
+      if (thread.joinable())
+        thread.join();
+  }
+  // The most that one sample has shown on a node: of a user in a database; of a database; of a user.
+  int most_of_pool() { return most([](const Seen& seen) { return seen.pool; }); }
+  int most_of_database() { return most([](const Seen& seen) { return seen.database; }); }
+  int most_of_user() { return most([](const Seen& seen) { return seen.user; }); }
+  int most_of(const std::string& user, const std::string& database) {
+    const std::lock_guard lock(mutex_);
+    return by_pool_[user + "." + database];
+  }
+  int samples() const { return samples_; }
+
+private:
+  struct Seen {
+    int pool = 0;
+    int database = 0;
+    int user = 0;
+  };
+  template <typename Field> int most(Field field) {
+    const std::lock_guard lock(mutex_);
+    return field(seen_);
+  }
+  void look(const std::string& conninfo, int) {
+    Connection server(conninfo);
+    while (!stopping_) {
+      const Answer answer = server.exec("SELECT usename, datname, count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' "
+                                        "AND usename <> 'postgres' AND application_name <> 'pgweir service' AND usename <> 'weir_check' GROUP BY 1, 2");
+      EXPECT_TRUE(answer.ok()) << answer.text();
+      if (!answer.ok())
+        return;
+      take(answer);
+      ++samples_;
+    }
+  }
+  void take(const Answer& answer) {
+    std::map<std::string, int> databases;
+    std::map<std::string, int> users;
+    const std::lock_guard lock(mutex_);
+    for (const Row& row : answer.rows) {
+      const int count = std::stoi(*row[2]);
+      seen_.pool = std::max(seen_.pool, count);
+      seen_.user = std::max(seen_.user, users[*row[0]] += count);
+      seen_.database = std::max(seen_.database, databases[*row[1]] += count);
+      int& most = by_pool_[*row[0] + "." + *row[1]];
+      most = std::max(most, count);
+    }
+  }
+
+  std::vector<std::thread> threads_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<int> samples_{0};
+  std::mutex mutex_;
+  Seen seen_;
+  std::map<std::string, int> by_pool_;
+};
+
+// Clients that ask short questions as fast as they get answers.
+class Load {
+public:
+  void add(const std::string& conninfo, int clients) {
+    for (int i = 0; i < clients; ++i) {
+      done_.emplace_back(std::make_unique<std::atomic<int>>(0));
+      threads_.emplace_back([this, conninfo, count = done_.back().get()] { ask(conninfo, *count); });
+    }
+  }
+  ~Load() { stop(); }
+  void stop() {
+    stopping_ = true;
+    for (auto& thread : threads_)
+      if (thread.joinable())
+        thread.join();
+  }
+  int done(std::size_t client) const { return *done_.at(client); }
+  int done(std::size_t from, std::size_t to) const {
+    int sum = 0;
+    for (; from < to; ++from)
+      sum += done(from);
+    return sum;
+  }
+  bool all_served(int times) const {
+    return std::all_of(done_.begin(), done_.end(), [&](const auto& count) { return *count >= times; });
+  }
+  // Errors of statements on connections that lived on.
+  std::string errors() {
+    const std::lock_guard lock(mutex_);
+    return errors_;
+  }
+  std::atomic<bool> may_break{false}; // children are killed
+  bool in_blocks = true;
+
+private:
+  void ask(const std::string& conninfo, std::atomic<int>& count) {
+    while (!stopping_) {
+      Connection client(conninfo);
+      if (!client.ok() && !may_break)
+        return note(client.error());
+      while (client.ok() && !stopping_) {
+        const Answer answer = client.exec(in_blocks ? "BEGIN; SELECT pg_sleep(0.002); COMMIT" : "SELECT 1");
+        if (answer.ok()) {
+          ++count;
+        } else if (!may_break) {
+          return note(answer.text());
+        }
+      }
+    }
+  }
+  void note(const std::string& error) {
+    const std::lock_guard lock(mutex_);
+    errors_ += error + "\n";
+  }
+
+  std::vector<std::thread> threads_;
+  std::vector<std::unique_ptr<std::atomic<int>>> done_;
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  std::string errors_;
+};
+
+class LimitsTest : public testing::Test {
+protected:
+  static Settings with(Settings more) {
+    Settings settings{{"pool_mode", "'transaction'"}, {"num_init_children", "2"}, {"query_wait_timeout", "60"}, {"log_per_node_statement", "off"}};
+    for (const auto& [name, value] : more)
+      settings[name] = value;
+    return settings;
+  }
+  // With sections behind the parameters.
+  static void start(Pgweir& weir, const std::string& sections) {
+    weir.add_file("pgweir.conf", read_file(weir.config_file()) + sections);
+    weir.start();
+  }
+  static void expect_at_most(const Cluster& cluster, int size, const Settings& settings) {
+    Pgweir weir(cluster, settings);
+    Sampler sampler(cluster);
+    Load load;
+    load.add(weir.conninfo(), 20);
+    EXPECT_TRUE(expect_soon("everybody served", [&] { return load.all_served(5); }));
+    load.stop();
+    EXPECT_EQ(load.errors(), "");
+    sampler.stop();
+    EXPECT_LE(sampler.most_of_pool(), size) << sampler.samples() << " samples";
+    EXPECT_GE(sampler.most_of_pool(), 1);
+  }
+
+  Cluster cluster_; // of its own: what others do would be counted
+};
+
+TEST_F(LimitsTest, default_pool_size_1) { expect_at_most(cluster_, 1, with({{"default_pool_size", "1"}})); }
+TEST_F(LimitsTest, default_pool_size_2) { expect_at_most(cluster_, 2, with({{"default_pool_size", "2"}})); }
+TEST_F(LimitsTest, default_pool_size_5) { expect_at_most(cluster_, 5, with({{"default_pool_size", "5"}})); }
+TEST_F(LimitsTest, max_user_connections) { expect_at_most(cluster_, 2, with({{"max_user_connections", "2"}})); }
+
+TEST_F(LimitsTest, reads_alone) {
+  Pgweir weir(cluster_, with({{"default_pool_size", "2"}}));
+  Sampler sampler(cluster_);
+  Load load;
+  load.in_blocks = false;
+  load.add(weir.conninfo(), 20);
+  EXPECT_TRUE(expect_soon("everybody served", [&] { return load.all_served(20); }));
+  load.stop();
+  EXPECT_EQ(load.errors(), "");
+  sampler.stop();
+  EXPECT_LE(sampler.most_of_pool(), 2);
+}
+
+TEST_F(LimitsTest, while_children_are_killed) {
+  for (const int size : {1, 2}) {
+    Pgweir weir(cluster_, with({{"default_pool_size", std::to_string(size)}}));
+    Sampler sampler(cluster_);
+    Load load;
+    load.may_break = true;
+    load.add(weir.conninfo(), 20);
+    for (int round = 0; round < 4; ++round) {
+      const int before = load.done(0, 20);
+      ASSERT_TRUE(expect_soon("work goes on", [&] { return load.done(0, 20) >= before + 40; }));
+      const auto children = weir.processes_named("child");
+      ASSERT_FALSE(children.empty());
+      ::kill(children[static_cast<std::size_t>(round) % children.size()], SIGKILL);
+    }
+    const int before = load.done(0, 20);
+    EXPECT_TRUE(expect_soon("work goes on", [&] { return load.done(0, 20) >= before + 40; }));
+    load.stop();
+    sampler.stop();
+    EXPECT_LE(sampler.most_of_pool(), size) << sampler.samples() << " samples";
+  }
+}
+
+// A query of a client that is gone runs on: its place is not free before it ends.
+TEST_F(LimitsTest, a_query_that_outlives_its_child) {
+  Pgweir weir(cluster_, with({{"default_pool_size", "1"}, {"num_init_children", "1"}}));
+  Sampler sampler(cluster_);
+  Connection gone(weir.conninfo());
+  ASSERT_EQ(PQsendQuery(gone.raw(), "BEGIN; SELECT pg_sleep(3); COMMIT"), 1);
+  PQflush(gone.raw());
+  Connection server(cluster_.conninfo(0, "postgres", "postgres"));
+  ASSERT_TRUE(expect_soon("it runs", [&] { return server.value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3)%' AND pid <> pg_backend_pid()") == "1"; }));
+  for (const pid_t child : weir.processes_named("child"))
+    ::kill(child, SIGKILL);
+  std::unique_ptr<Connection> next;
+  ASSERT_TRUE(expect_soon("another child", [&] {
+    next = std::make_unique<Connection>(weir.conninfo());
+    return next->ok();
+  }));
+  next->must("BEGIN");
+  next->must("CREATE TABLE IF NOT EXISTS outlived (x int)");
+  EXPECT_EQ(server.value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3)%' AND pid <> pg_backend_pid()"), "0");
+  next->must("COMMIT");
+  sampler.stop();
+  EXPECT_EQ(sampler.most_of_pool(), 1);
+}
+
+TEST_F(LimitsTest, session_mode) {
+  Pgweir weir(cluster_, with({{"pool_mode", "'session'"}, {"default_pool_size", "2"}, {"num_init_children", "2"}}));
+  Sampler sampler(cluster_);
+  std::vector<std::thread> threads;
+  std::atomic<int> served{0};
+  for (int i = 0; i < 12; ++i)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 3; ++round) {
+        Connection client(weir.conninfo());
+        if (client.exec("BEGIN; SELECT pg_sleep(0.01); COMMIT").ok())
+          ++served;
+      }
+    });
+  for (auto& thread : threads)
+    thread.join();
+  EXPECT_EQ(served, 36);
+  sampler.stop();
+  EXPECT_LE(sampler.most_of_pool(), 2);
+}
+
+TEST_F(LimitsTest, sizes_of_sections) {
+  Pgweir weir(cluster_, with({{"default_pool_size", "4"}}), Pgweir::Unstarted{});
+  start(weir, "[databases]\napp2 = pool_size=3\n[users]\nweir_trust = pool_size=2\n[pools]\nweir_trust.app2 = pool_size=1\n");
+  Sampler sampler(cluster_);
+  Load load;
+  load.add(weir.conninfo("app", "app"), 8);
+  load.add(weir.conninfo("app", "app2"), 8);
+  load.add(weir.conninfo("weir_trust", "app"), 8);
+  load.add(weir.conninfo("weir_trust", "app2"), 8);
+  EXPECT_TRUE(expect_soon("everybody served", [&] { return load.all_served(5); }));
+  load.stop();
+  EXPECT_EQ(load.errors(), "");
+  sampler.stop();
+  EXPECT_LE(sampler.most_of("app", "app"), 4);
+  EXPECT_LE(sampler.most_of("app", "app2"), 3);
+  EXPECT_LE(sampler.most_of("weir_trust", "app"), 2);
+  EXPECT_EQ(sampler.most_of("weir_trust", "app2"), 1);
+  EXPECT_GE(sampler.most_of("app", "app"), 2);
+}
+
+TEST_F(LimitsTest, three_users_share_a_limit_equally) {
+  Connection(cluster_.conninfo(0, "postgres", "app")).must("CREATE ROLE third LOGIN");
+  cluster_.wait_replayed();
+  Pgweir weir(cluster_, with({{"max_db_connections", "3"}}));
+  Sampler sampler(cluster_);
+  Load load;
+  for (const char* user : {"app", "weir_trust", "third"})
+    load.add(weir.conninfo(user), 6);
+  EXPECT_TRUE(expect_soon("everybody served", [&] { return load.all_served(2); }));
+  const std::array<int, 3> before{load.done(0, 6), load.done(6, 12), load.done(12, 18)};
+  const auto since = Moment::now();
+  wait_until([&] { return Moment::now() - since > std::chrono::seconds(6); });
+  std::array<int, 3> work{load.done(0, 6) - before[0], load.done(6, 12) - before[1], load.done(12, 18) - before[2]};
+  load.stop();
+  EXPECT_EQ(load.errors(), "");
+  sampler.stop();
+  EXPECT_LE(sampler.most_of_database(), 3);
+  std::sort(work.begin(), work.end());
+  EXPECT_LT(work[2], work[0] * 2) << work[0] << " " << work[1] << " " << work[2];
+}
+
+TEST_F(LimitsTest, clients_of_a_user_and_of_a_database) {
+  Pgweir weir(cluster_, with({{"max_db_client_connections", "3"}}), Pgweir::Unstarted{});
+  start(weir, "[users]\nweir_trust = max_user_client_connections=1\n");
+  std::vector<std::unique_ptr<Connection>> clients;
+  clients.push_back(std::make_unique<Connection>(weir.conninfo("weir_trust")));
+  ASSERT_TRUE(clients.back()->ok()) << clients.back()->error();
+  Connection second(weir.conninfo("weir_trust"));
+  EXPECT_NE(second.error().find("client connections exceeded (max_user_client_connections)"), std::string::npos) << second.error();
+  for (int i = 0; i < 2; ++i) {
+    clients.push_back(std::make_unique<Connection>(weir.conninfo()));
+    EXPECT_TRUE(clients.back()->ok()) << clients.back()->error();
+  }
+  Connection fourth(weir.conninfo());
+  EXPECT_NE(fourth.error().find("client connections exceeded (max_db_client_connections)"), std::string::npos) << fourth.error();
+  Connection elsewhere(weir.conninfo("app", "app2"));
+  EXPECT_TRUE(elsewhere.ok()) << elsewhere.error();
+  clients.pop_back();
+  EXPECT_TRUE(expect_soon("room", [&] { return Connection(weir.conninfo()).ok(); }));
+}
+
+class WaitingTest : public LimitsTest {
+protected:
+  // Connections in a block, so that each has a server connection of the primary.
+  std::vector<std::unique_ptr<Connection>> in_blocks(const Pgweir& weir, int count) {
+    std::vector<std::unique_ptr<Connection>> all;
+    for (int i = 0; i < count; ++i) {
+      all.push_back(std::make_unique<Connection>(weir.conninfo()));
+      all.back()->must("BEGIN");
+      all.back()->must("CREATE TEMP TABLE IF NOT EXISTS held (x int) ON COMMIT DROP");
+    }
+    return all;
+  }
+};
+
+TEST_F(WaitingTest, query_wait_timeout_tells_the_limit) {
+  Pgweir weir(cluster_, with({{"default_pool_size", "1"}, {"query_wait_timeout", "1"}}));
+  const auto held = in_blocks(weir, 1);
+  Connection waits(weir.conninfo());
+  const Answer answer = waits.exec("CREATE TABLE never (x int)");
+  EXPECT_EQ(answer.sqlstate, "53300");
+  EXPECT_EQ(answer.message, "query_wait_timeout: no connection to the server came free in time");
+  EXPECT_EQ(answer.detail, "All 1 server connections of user \"app\" to database \"app\" on node 0 are in use.");
+  EXPECT_NE(answer.hint.find("default_pool_size"), std::string::npos) << answer.hint;
+  held[0]->must("COMMIT");
+  EXPECT_EQ(waits.value("SELECT 1"), "1");
+}
+
+TEST_F(WaitingTest, query_wait_timeout_of_a_user) {
+  Pgweir weir(cluster_, with({{"max_db_connections", "1"}}), Pgweir::Unstarted{});
+  start(weir, "[users]\nweir_trust = query_wait_timeout=1\n");
+  const auto held = in_blocks(weir, 1);
+  Connection waits(weir.conninfo("weir_trust"));
+  const std::string told = waits.ok() ? waits.exec("CREATE TEMP TABLE never (x int)").detail : waits.error();
+  EXPECT_NE(told.find("All 1 server connections to database \"app\" on node 0 are in use."), std::string::npos) << told;
+}
+
+TEST_F(WaitingTest, the_reserve_is_for_those_who_have_waited) {
+  Pgweir weir(cluster_, with({{"default_pool_size", "1"}, {"reserve_pool_size", "1"}, {"reserve_pool_timeout", "1"}, {"query_wait_timeout", "4"}}));
+  Sampler sampler(cluster_);
+  const auto since = Moment::now();
+  const auto held = in_blocks(weir, 2);
+  EXPECT_GE(Moment::now() - since, std::chrono::milliseconds(900));
+  EXPECT_TRUE(weir.logged("taking connection from reserve_pool"));
+  Connection third(weir.conninfo());
+  EXPECT_EQ(third.exec("CREATE TEMP TABLE never (x int)").sqlstate, "53300");
+  sampler.stop();
+  EXPECT_EQ(sampler.most_of_pool(), 2);
+}
+
+TEST_F(WaitingTest, pool_mode_of_user_and_database) {
+  Pgweir weir(cluster_, with({{"pool_mode", "'session'"}}), Pgweir::Unstarted{});
+  start(weir, "[databases]\napp2 = pool_mode=transaction\n[users]\nweir_trust = pool_mode=statement\n");
+  const auto block = [&](const std::string& user, const std::string& database) {
+    Connection client(weir.conninfo(user, database));
+    return client.exec("BEGIN").ok() && client.exec("SELECT 1").ok();
+  };
+  EXPECT_TRUE(block("app", "app"));
+  EXPECT_TRUE(block("app", "app2"));
+  EXPECT_FALSE(block("weir_trust", "app"));
+  EXPECT_FALSE(block("weir_trust", "app2"));
+}
+
+} // namespace
+} // namespace weir::test
