@@ -337,8 +337,8 @@ protected:
 
 TEST_F(WaitingTest, query_wait_timeout_tells_the_limit) {
   Pgweir weir(cluster_, with({{"default_pool_size", "1"}, {"query_wait_timeout", "1"}}));
+  Connection waits(weir.conninfo()); // first: its child then knows what a login needs
   const auto held = in_blocks(weir, 1);
-  Connection waits(weir.conninfo());
   const Answer answer = waits.exec("CREATE TABLE never (x int)");
   EXPECT_EQ(answer.sqlstate, "53300");
   EXPECT_EQ(answer.message, "query_wait_timeout: no connection to the server came free in time");
