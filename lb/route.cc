@@ -74,6 +74,7 @@ class Walk {
       if (const auto objection = open()) return objection;
     }
     if (item.primary_pattern) return Reason::PrimaryPattern;
+    if (item.kept_by_write && statement.kind != StatementKind::Show && is_read(statement, item)) return item.kept_by_write;
     switch (statement.kind) {
       case StatementKind::Empty:
         return std::nullopt;
@@ -168,7 +169,6 @@ class Walk {
     if (resolved->verdict != Verdict::Plain) return resolved->reason;
     if (session_.may_have_temp && resolved->late_names) return Reason::TempObjects;
     if (block_ != Block::None && statement.now_like) return Reason::NowInBlock;
-    if (item.kept_by_write) return item.kept_by_write;
     if (state_changed_) return Reason::StateThenRead;
     return std::nullopt;
   }
@@ -333,7 +333,7 @@ bool only_reads(std::span<const RouteItem> items) {
   return std::all_of(items.begin(), items.end(), [](const RouteItem& item) {
     const auto& statements = item.facts->statements;
     return std::all_of(statements.begin(), statements.end(), [](const Statement& statement) {
-      return statement.kind == StatementKind::Select || statement.kind == StatementKind::CopyToQuery || statement.kind == StatementKind::Empty;
+      return statement.kind == StatementKind::Select || statement.kind == StatementKind::CopyOut || statement.kind == StatementKind::Empty;
     });
   });
 }

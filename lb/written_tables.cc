@@ -13,10 +13,10 @@ using parser::StatementKind;
 enum class Writes { Nothing, Named, Everything };
 
 // By its kind alone.
-Writes writes_of(const Statement& statement) {
+Writes writes_of(const Statement& statement, bool executed) {
   // What is made is not known to the catalogue facts yet, nor what it hides.
   if (statement.opaque_effects || statement.creates_temp || statement.select_into) return Writes::Everything;
-  switch (statement.kind) {
+  switch (executed && statement.kind == StatementKind::Prepare ? statement.body : statement.kind) {
     case StatementKind::Empty:
     case StatementKind::Show:
     case StatementKind::Set:
@@ -39,7 +39,7 @@ Writes writes_of(const Statement& statement) {
     case StatementKind::PoolShow:
       return Writes::Nothing;
     case StatementKind::Select:
-    case StatementKind::CopyToQuery:
+    case StatementKind::CopyOut:
     case StatementKind::CopyOther:
     case StatementKind::DeclareCursor:
     case StatementKind::Insert:
@@ -47,11 +47,12 @@ Writes writes_of(const Statement& statement) {
     case StatementKind::Delete:
     case StatementKind::Merge:
       return Writes::Named;
+    case StatementKind::Explain:  // with ANALYZE it runs what it explains
+      return statement.body == StatementKind::Select ? Writes::Named : Writes::Everything;
     case StatementKind::Unknown:
     case StatementKind::TwoPhase:
     case StatementKind::Execute:
     case StatementKind::Discard:
-    case StatementKind::Explain:
     case StatementKind::Call:
     case StatementKind::Do:
     case StatementKind::Load:
@@ -82,11 +83,11 @@ bool WrittenTables::has(std::string_view name) const {
   return everything_ || std::find(names_.begin(), names_.end(), name) != names_.end();
 }
 
-void note_written(const parser::StatementFacts& facts, const Resolved& resolved, const ObjectRelations& relations,
-                  WrittenTables& written) {
+void note_written(const parser::StatementFacts& facts, const Resolved& resolved, bool executed,
+                  const ObjectRelations& relations, WrittenTables& written) {
   if (written.everything()) return;
   for (const Statement& statement : facts.statements) {
-    const Writes writes = writes_of(statement);
+    const Writes writes = writes_of(statement, executed);
     if (writes == Writes::Nothing) continue;
     if (writes == Writes::Everything || resolved.writes_beyond) return written.add_everything();
     for (const Name& name : statement.written_relations) written.add(adaptive_name(name.name, false), relations);

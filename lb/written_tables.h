@@ -38,10 +38,10 @@ class WrittenTables {
   bool everything_ = false;
 };
 
-// Adds what the text may write once it runs. RESOLVED is what is known at that moment: a name that is not known yet means
+// Adds what the text may write once it runs, or once it is EXECUTED if it is a PREPARE. RESOLVED is what is known at that moment: a name that is not known yet means
 // everything.
-void note_written(const parser::StatementFacts& facts, const Resolved& resolved, const ObjectRelations& relations,
-                  WrittenTables& written);
+void note_written(const parser::StatementFacts& facts, const Resolved& resolved, bool executed,
+                  const ObjectRelations& relations, WrittenTables& written);
 
 // May the text, a plain read, meet what was written?
 bool reads_written(const parser::StatementFacts& facts, const Resolved& resolved, const WrittenTables& written);

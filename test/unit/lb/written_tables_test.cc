@@ -42,9 +42,9 @@ class Written {
     if (policy) policy_ = std::move(*policy);
   }
   Written(Written&&) = default;
-  Written& run(const char* sql) & {
+  Written& run(const char* sql, bool executed = false) & {
     const auto facts = parser::classify(sql);
-    note_written(facts, resolved(facts), policy_.relations(), written_);
+    note_written(facts, resolved(facts), executed, policy_.relations(), written_);
     return *this;
   }
   Written run(const char* sql) && {
@@ -71,7 +71,7 @@ TEST(WrittenTables, WhatWritesNothing) {
   for (const char* sql : {"SELECT * FROM a", "SELECT * FROM plain_view", "SELECT reader()", "SELECT nextval('s')", "SELECT * FROM a FOR UPDATE",
                           "SELECT * FROM unlogged", "SELECT * FROM pg_class", "COPY (SELECT * FROM a) TO STDOUT", "SHOW work_mem",
                           "SET work_mem = '1MB'", "SAVEPOINT s", "ROLLBACK TO s", "RELEASE s", "LOCK a", "DECLARE c CURSOR FOR SELECT * FROM a", "FETCH c",
-                          "NOTIFY x", ""}) {
+                          "NOTIFY x", "EXPLAIN ANALYZE SELECT * FROM a", "COPY a TO STDOUT", ""}) {
     EXPECT_TRUE(Written().run(sql).tables().none()) << sql;
   }
 }
@@ -101,13 +101,24 @@ TEST(WrittenTables, WhatMayWriteAnything) {
   for (const char* sql : {"INSERT INTO parent VALUES (1)", "DELETE FROM referenced", "INSERT INTO triggered VALUES (1)", "INSERT INTO plain_view VALUES (1)",
                           "INSERT INTO nobody_knows VALUES (1)", "INSERT INTO a VALUES (writer())", "SELECT writer()", "SELECT nobody_knows()", "SELECT from_sequence()",
                           "SELECT query_to_xml('DELETE FROM a', true, true, '')", "CREATE TABLE d (x int)", "TRUNCATE a", "ALTER TABLE a ADD y int",
-                          "CREATE TEMP TABLE d (x int)", "SELECT 1 AS x INTO d", "DO 'BEGIN END'", "CALL writer()", "EXECUTE p", "EXPLAIN ANALYZE DELETE FROM a",
+                          "CREATE TEMP TABLE d (x int)", "SELECT 1 AS x INTO d", "DO 'BEGIN END'", "CALL writer()", "EXECUTE p", "EXPLAIN ANALYZE DELETE FROM a", "EXPLAIN ANALYZE SELECT writer()",
                           "no SQL at all", "REFRESH MATERIALIZED VIEW a", "COMMIT PREPARED 'x'", "SELECT * FROM a; SELECT writer()"}) {
     const Written written = Written().run(sql);
     EXPECT_TRUE(written.tables().everything()) << sql;
     EXPECT_TRUE(written.meets("SELECT * FROM b")) << sql;
     EXPECT_TRUE(written.meets("SELECT 1")) << sql;
   }
+}
+
+TEST(WrittenTables, WhatIsPreparedWritesWhenItIsExecuted) {
+  for (const char* sql : {"PREPARE p AS DELETE FROM a", "PREPARE p AS SELECT 1", "PREPARE p AS SELECT writer()"}) EXPECT_TRUE(Written().run(sql).tables().none()) << sql;
+  Written written;
+  written.run("PREPARE p AS SELECT * FROM a", true);
+  EXPECT_TRUE(written.tables().none());
+  written.run("PREPARE p AS DELETE FROM a", true);
+  EXPECT_EQ(written.tables().names(), std::vector<std::string>{"a"});
+  written.run("PREPARE p AS SELECT writer()", true);
+  EXPECT_TRUE(written.tables().everything());
 }
 
 TEST(WrittenTables, WhatIsNotKnownYetMayWriteAnything) {
