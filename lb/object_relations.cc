@@ -3,28 +3,10 @@
 #include <utility>
 
 #include "common/base/sqlstate.h"
+#include "common/config/object_pair.h"
 
 namespace weir::lb {
 namespace {
-
-// One side of an entry, from AT up to an unescaped colon or the end; AT is left there. Blanks at its ends are dropped.
-std::string read_side(std::string_view text, std::size_t& at) {
-  std::string side;
-  std::size_t keep = 0;  // up to here nothing is a blank to be dropped
-  for (; at < text.size() && text[at] != ':'; ++at) {
-    const bool escape = text[at] == '\\' && at + 1 < text.size() &&
-                        (text[at + 1] == ':' || text[at + 1] == ' ' || text[at + 1] == '\\');
-    if (escape) ++at;
-    if (text[at] == ' ' && !escape) {
-      if (!side.empty()) side += ' ';
-      continue;
-    }
-    side += text[at];
-    keep = side.size();
-  }
-  side.resize(keep);
-  return side;
-}
 
 std::string name_of(std::string_view side) {
   const bool function = side.ends_with("()");
@@ -49,12 +31,10 @@ Result<ObjectRelations> ObjectRelations::compile(const std::vector<std::string>&
   std::string problems;
   for (const std::string& text : entries) {
     if (text.find_first_not_of(' ') == std::string::npos) continue;
-    std::size_t at = 0;
-    std::string object = name_of(read_side(text, at));
-    const bool colon = at < text.size();
-    if (colon) ++at;
-    std::string dependent = name_of(read_side(text, at));
-    if (!colon || object.empty() || dependent.empty() || at < text.size()) {
+    const auto pair = config::parse_object_pair(text);
+    std::string object = pair ? name_of(pair->first) : std::string();
+    std::string dependent = pair ? name_of(pair->second) : std::string();
+    if (object.empty() || dependent.empty()) {
       if (!problems.empty()) problems += "; ";
       problems += "\"" + text + "\" is not object:dependent";
       continue;

@@ -47,6 +47,10 @@ protected:
   }
   // In the block of client_.
   int node_of(const std::string& sql) { return weir_.node_of(client_, sql); }
+  // Once all names that the session has used are known.
+  bool aside(const std::string& sql) {
+    return wait_until([&] { return node_of(sql) > 0; });
+  }
 
   const Cluster& cluster_ = Cluster::shared();
   Pgweir weir_{cluster_, {{"disable_load_balance_on_write", std::string("'") + GetParam() + "'"}}};
@@ -60,12 +64,12 @@ TEST_P(AdaptiveTest, reads_run_beside_the_block) {
     SCOPED_TRACE(begin);
     client_.must(begin);
     client_.must(kWrite);
-    EXPECT_GT(node_of(kRead), 0);
+    EXPECT_TRUE(aside(kRead));
     EXPECT_EQ(client_.transaction(), 'T');
     client_.must("SAVEPOINT s");
     client_.must("INSERT INTO written(v) VALUES ('taken back')");
     client_.must("ROLLBACK TO s");
-    EXPECT_GT(node_of(kRead), 0);
+    EXPECT_TRUE(aside(kRead));
     EXPECT_EQ(client_.value("SELECT v FROM plain WHERE id = 2"), "row 2");
     EXPECT_EQ(client_.transaction(), 'T');
     client_.must("INSERT INTO written(v) VALUES ('behind a read')");
@@ -168,6 +172,7 @@ TEST_P(AdaptiveTest, an_error_in_the_middle_fails_the_block) {
   client_.must("BEGIN");
   client_.must("INSERT INTO written(v) VALUES ('must not stay')");
   const std::string broken = "SELECT repeat('x', 1000), 1/(100 - id) FROM plain ORDER BY id";
+  ASSERT_TRUE(wait_until([&] { return client_.exec("SHOW ROUTE $route$" + broken + "$route$").text().find("ReadAside") != std::string::npos; }));
   EXPECT_GT(node_of(broken), 0);
   EXPECT_EQ(client_.transaction(), 'E');
   EXPECT_EQ(client_.exec("INSERT INTO written(v) VALUES ('must not stay')").sqlstate, "25P02");
@@ -178,6 +183,7 @@ TEST_P(AdaptiveTest, an_error_in_the_middle_fails_the_block) {
 TEST_P(AdaptiveTest, a_cancel_fails_the_block) {
   client_.must("BEGIN");
   client_.must(kWrite);
+  ASSERT_TRUE(wait_until([&] { return client_.exec("SHOW ROUTE 'SELECT count(*) FROM wide a WHERE a.v > a.v'").text().find("ReadAside") != std::string::npos; }));
   ASSERT_EQ(PQsendQuery(client_.raw(), "SELECT count(*) FROM wide a, wide b, wide c WHERE a.v > b.v /* long aside */"), 1);
   ASSERT_TRUE(wait_until([&] { return !weir_.nodes_of("long aside").empty(); }));
   EXPECT_GT(weir_.nodes_of("long aside").front(), 0);
@@ -213,15 +219,19 @@ protected:
   void SetUp() override { ASSERT_TRUE(ready(weir_, client_)); }
   // Until the facts of all names are known it is the primary.
   bool aside_after(const std::string& write, const std::string& read) {
-    int node = 0;
-    for (int i = 0; i < 40 && node == 0; ++i) {
-      Connection client(weir_.conninfo());
-      client.must("BEGIN");
-      client.must(write);
-      node = weir_.node_of(client, read);
-      EXPECT_EQ(client.transaction(), 'T');
-      client.must("ROLLBACK");
-    }
+    Connection known(weir_.conninfo());
+    EXPECT_TRUE(wait_until([&] {
+      for (const std::string& sql : {write, read}) {
+        if (known.exec("SHOW ROUTE $route$" + sql + "$route$").text().find("not known yet") != std::string::npos) return false;
+      }
+      return true;
+    }));
+    Connection client(weir_.conninfo());
+    client.must("BEGIN");
+    client.must(write);
+    const int node = weir_.node_of(client, read);
+    EXPECT_EQ(client.transaction(), 'T');
+    client.must("ROLLBACK");
     return node > 0;
   }
   const Cluster& cluster_ = Cluster::shared();
@@ -263,7 +273,7 @@ TEST_F(DmlAdaptiveTest, rollback_to_does_not_forget_a_write) {
   client_.must("COMMIT");
   client_.must("BEGIN");
   client_.must(kWrite);
-  EXPECT_GT(weir_.node_of(client_, kRead), 0);
+  EXPECT_TRUE(wait_until([&] { return weir_.node_of(client_, kRead) > 0; }));
   client_.must("ROLLBACK");
 }
 

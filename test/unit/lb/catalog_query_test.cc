@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace weir::lb {
@@ -198,6 +199,11 @@ TEST(CatalogServer, FindsWhatTheTableSays) {
   }
   ASSERT_GT(names.size(), 60U);
 
+  // reads_itself and writes_itself.
+  const std::map<std::string, std::string> kReach = {
+      {"plain", "tt"}, {"a_view", "ff"}, {"mat", "tf"}, {"seq", "ff"}, {"unlogged", "tt"}, {"part", "ff"}, {"part_1", "tt"}, {"parent", "ff"}, {"child", "tt"}, {"middle", "ff"},
+      {"referenced", "tf"}, {"cascading", "tt"}, {"referenced_strictly", "tt"}, {"strict", "tt"}, {"with_row_function", "ff"}, {"triggered", "tt"}};
+  std::size_t reached = 0;
   for (const char* strings : {"on", "off"}) {
     for (std::size_t at = 0; at < names.size(); at += kMaxQueryNames) {
       const std::vector<Missing> some(names.begin() + static_cast<std::ptrdiff_t>(at),
@@ -206,9 +212,16 @@ TEST(CatalogServer, FindsWhatTheTableSays) {
       ASSERT_TRUE(facts.has_value());
       for (std::size_t i = 0; i < some.size(); ++i) {
         EXPECT_EQ(cell((*facts)[i].schemas), expected[at + i]) << names[at + i].name;
+        const auto reach = kReach.find(names[at + i].name);
+        if (reach == kReach.end() || names[at + i].kind != FactKind::Relation) continue;
+        ASSERT_EQ((*facts)[i].schemas.size(), 1U) << reach->first;
+        const SchemaFlags& flags = (*facts)[i].schemas[0];
+        EXPECT_EQ(field(flags.reads_itself) + field(flags.writes_itself), reach->second) << reach->first;
+        ++reached;
       }
     }
   }
+  EXPECT_EQ(reached, 2 * kReach.size());
 }
 
 }  // namespace
