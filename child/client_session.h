@@ -5,7 +5,8 @@
 // The code is in these files: client_session.cc (life), session_input.cc and session_long.cc (what the client sends),
 // session_dispatch.cc (routing), session_node.cc (choice of the node), session_wait.cc (backends got and waited for),
 // session_effects.cc (what exchanges do to the session), session_prepare.cc and session_names.cc (a backend catches up), session_block.cc
-// (transaction blocks held and moved), session_local.cc and session_command.cc (statements of pgweir's own),
+// (transaction blocks held and moved), session_side.cc (reads beside a block, and what was written), session_local.cc and
+// session_command.cc (statements of pgweir's own),
 // session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
 // that are run again elsewhere, servers that are lost).
 #pragma once
@@ -42,6 +43,7 @@
 #include "lb/redirect.h"
 #include "lb/route.h"
 #include "lb/session_routing.h"
+#include "lb/written_tables.h"
 #include "parser/long_text.h"
 
 namespace weir::child {
@@ -214,6 +216,18 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void names_given(Backend& backend, InternalResult& result);
   void note_prepared(const parser::Statement& statement, const parser::StatementFacts& text);
   void note_tag(std::string_view tag);
+  // (session_side.cc)
+  void note_written(const Resolution& resolution, bool executed);
+  void note_written_unseen();
+  void forget_written();
+  std::optional<lb::Reason> kept_by_write(const Resolution& resolution) const;
+  bool may_read_aside() const;
+  bool portals_end_with_batch() const;
+  int choose_aside(const lb::Target& target);
+  bool may_rerun_in_block(std::string_view sqlstate) const;
+  void settle_aside();
+  void fail_block();
+  void finish_aside();
   // (session_prepare.cc)
   bool prepare(Backend& backend);
   void start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done);
@@ -386,6 +400,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   PreparedPtr last_unnamed_;
   NameMap<PreparedPtr> portals_;
   lb::SessionRouting routing_;
+  lb::WrittenTables written_;    // in the open block, or by what is under way
   std::vector<lb::RouteItem> route_items_;
   std::vector<const Resolution*> resolutions_;
   struct Executed {  // by an EXECUTE among them

@@ -14,6 +14,7 @@ void ClientSession::apply_effects() {
   if (batch_.kind == Batch::Kind::Function) routing_.opaque_state = true;
   for (const Resolution* resolution : resolutions_) note_effects(*resolution);
   for (const Executed& executed : executed_) note_execution(*executed.prepared);
+  note_written_unseen();
   if (!unverified_now_.empty()) verify_writes();
 }
 
@@ -60,6 +61,8 @@ void ClientSession::note_write(const Resolution& resolution, bool executed) {
   if (keeps == lb::WriteKeeps::Transaction) return;
   // An EXECUTE of something known counts as that.
   if (std::any_of(executed_.begin(), executed_.end(), [&](const Executed& one) { return one.by == &resolution; })) return;
+  const bool tables = keeps == lb::WriteKeeps::Nothing || keeps == lb::WriteKeeps::Tables || keeps == lb::WriteKeeps::RecentTables;
+  if (tables) return note_written(resolution, executed);
   const auto& facts = resolution.facts->facts;
   if (!(executed ? lb::execution_counts_as_write(facts, resolution.resolved) : lb::counts_as_write(facts, resolution.resolved))) return;
   if (keeps == lb::WriteKeeps::Everything) routing_.reads_kept = true;

@@ -43,6 +43,7 @@ int ClientSession::pick_reader(bool standby_only) {
 
 int ClientSession::choose_node(const lb::Target& target) {
   const shmem::NodeView& nodes = worker_.nodes();
+  if (target.aside) return choose_aside(target);
   switch (target.scope) {
     case lb::Scope::SameNode:
       if (block_node_ >= 0) return block_node_;

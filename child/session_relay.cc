@@ -171,6 +171,7 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
         if (opening_left_ > 0) --opening_left_;
         return false;
       }
+      if (!written_.none()) forget_written();
       if (!discarding_) on_statement_done(message, tag);
       [[fallthrough]];
     case Event::Answer:
@@ -187,8 +188,9 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
       }
       ready_status_ = *status;
       ready_seen_ = true;
+      if (*status == 'I' && !batch_.aside) forget_written();
       if (!discarding_) begin_answer();
-      return !discarding_ && opening_left_ == 0;
+      return !discarding_ && opening_left_ == 0 && !batch_.aside;
     }
     case Event::Other: return !progress.hidden && !discarding_;
   }
@@ -208,7 +210,8 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
   const bool primary = backend.node() == worker_.nodes().primary;
   // A block that a standby does not take is opened elsewhere, whatever its reason.
   const bool unopened = opening_left_ > 0 && retries_ < kMaxRetries;
-  if (batch_.retained && !begun_ && (unopened || may_retry(sqlstate, fatal, status_ == 'I' || block_can_move(), retries_))) {
+  const bool again = batch_.aside ? may_rerun_in_block(sqlstate) : unopened || may_retry(sqlstate, fatal, status_ == 'I' || block_can_move(), retries_);
+  if (batch_.retained && !begun_ && again) {
     log::print(log::Level::Info, log_context(), "node {} refused a read with {}: it is run again on another node", backend.node(), sqlstate);
     discarding_ = true;
     hold_.clear();
@@ -384,6 +387,7 @@ void ClientSession::restore_startup(Backend& backend) {
 void ClientSession::settle(Backend& backend) {
   backend.status = ready_status_;
   if (discarding_) return retry_elsewhere(backend);
+  if (batch_.aside) return settle_aside();
   // BEGIN has failed, and nothing behind it was run: to the client its transaction has failed.
   const bool unopened = std::exchange(opening_left_, 0) > 0;
   if (unopened) {

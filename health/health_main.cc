@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kPeriod{1};
 
 class Health {
  public:
-  explicit Health(process::RoleContext& context) : context_(context), config_(context.config), resolver_(loop_), replication_(context.mapping->observations()) {}
+  explicit Health(process::RoleContext& context) : context_(context), config_(context.config), resolver_(loop_), replication_(loop_, context.mapping->observations()) {}
 
   int run() {
     log::configure(config::log_settings(*config_));

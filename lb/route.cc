@@ -74,6 +74,7 @@ class Walk {
       if (const auto objection = open()) return objection;
     }
     if (item.primary_pattern) return Reason::PrimaryPattern;
+    if (item.kept_by_write && statement.kind != StatementKind::Show && is_read(statement, item)) return item.kept_by_write;
     switch (statement.kind) {
       case StatementKind::Empty:
         return std::nullopt;
@@ -328,6 +329,34 @@ Target route_idle(std::span<const RouteItem> items, const SessionRouting& sessio
   return target;
 }
 
+bool only_reads(std::span<const RouteItem> items) {
+  return std::all_of(items.begin(), items.end(), [](const RouteItem& item) {
+    const auto& statements = item.facts->statements;
+    return std::all_of(statements.begin(), statements.end(), [](const Statement& statement) {
+      return statement.kind == StatementKind::Select || statement.kind == StatementKind::CopyOut || statement.kind == StatementKind::Empty;
+    });
+  });
+}
+
+// A block is open on the primary. What may run beside it must mean there what it means in the block.
+Target route_in_primary_block(std::span<const RouteItem> items, const SessionRouting& session, const Policy& policy) {
+  const Target stays = make_target(Scope::SameNode, Reason::InTransaction);
+  if (!session.reads_aside || items.empty() || !policy.load_balance() || !only_reads(items)) return stays;
+  const auto stays_for = [](Reason cause) { return make_target(Scope::SameNode, Reason::InTransaction, cause); };
+  if (const auto objection = objection_of_text(session)) return stays_for(*objection);
+  const Hint hint = find_hint(items);
+  if (const auto objection = objection_of_hint(hint)) return stays_for(*objection);
+  Walk walk(session, Walk::Block::Open);
+  if (const auto objection = walk_all(items, walk)) return stays_for(objection->cause);
+  if (walk.only_empty()) return stays;
+  const bool to_node = hint.kind == Hint::Kind::Node && hint.node >= 0;
+  Target target = make_target(to_node ? Scope::Node : Scope::AnyReadable, Reason::ReadAside);
+  if (to_node) target.node = hint.node;
+  target.prefer_standby = hint.kind == Hint::Kind::Standby;
+  target.aside = true;
+  return target;
+}
+
 }  // namespace
 
 Target route(std::span<const RouteItem> items, const SessionRouting& session, const Policy& policy) {
@@ -335,7 +364,7 @@ Target route(std::span<const RouteItem> items, const SessionRouting& session, co
   const bool aborted = session.transaction_status == 'E';
   if (!items.empty() && !aborted && all_pool_show(items)) return make_target(Scope::Local, Reason::LocalCommand);
   if (in_block && !session.block_on_standby && !session.block_held) {
-    return make_target(Scope::SameNode, aborted ? Reason::AbortedBlock : Reason::InTransaction);
+    return aborted ? make_target(Scope::SameNode, Reason::AbortedBlock) : route_in_primary_block(items, session, policy);
   }
   if (items.empty()) return make_target(in_block ? Scope::SameNode : Scope::Primary, Reason::NothingToRun);
   if (aborted) return route_aborted(items, session);

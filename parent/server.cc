@@ -45,6 +45,7 @@ Status Server::prepare() {
   plan.children = 2 * static_cast<int>(config_->num_init_children);  // a child that drains has its successor beside it
   plan.sessions_per_child = static_cast<int>(std::min<std::int64_t>(config_->max_client_conn > 0 ? config_->max_client_conn + 64 : kMaxSessions, kMaxSessions));
   plan.backends_per_child = kMaxBackends;
+  plan.recent_writes = static_cast<std::size_t>(config_->track_table_mutation_table_size);
   auto mapping = shmem::Mapping::create(plan);
   if (!mapping) return fail(mapping.error());
   mapping_ = std::move(*mapping);

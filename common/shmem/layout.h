@@ -17,9 +17,10 @@
 //     SessionRows            that child; parent if dead   SHOW           Published rows
 //     BackendRows            that child; parent if dead   SHOW           Published rows
 //   catalogue region         children (insert only)       children       catalog_facts.h
+//   recent writes            children (compare and swap)  children       recent_writes.h
 //
-// Pages in this order: Head | child 0: ChildPart, SessionSlots, BackendSlots | child 1 ... | catalogue region; each
-// piece begins on a page of its own.
+// Pages in this order: Head | child 0: ChildPart, SessionSlots, BackendSlots | child 1 ... | catalogue region | recent
+// writes; each piece begins on a page of its own.
 #pragma once
 
 #include <array>

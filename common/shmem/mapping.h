@@ -16,6 +16,7 @@ struct MappingPlan {
   int sessions_per_child = 1000;
   int backends_per_child = 1024;
   std::size_t catalog_bytes = 8U << 20U;
+  std::size_t recent_writes = 2048;  // entries
 };
 
 class Mapping {
@@ -57,6 +58,8 @@ class Mapping {
 
   // For the colleague of catalog_facts.h, already made a table.
   std::span<std::byte> catalog_region();
+  // For recent_writes.h, already made a table.
+  std::span<std::byte> recent_writes_region();
 
   // Clients over all children.
   std::uint32_t total_clients();
@@ -83,6 +86,7 @@ class Mapping {
     std::size_t child_size = 0;
     std::size_t first_child = 0;
     std::size_t catalog = 0;
+    std::size_t recent_writes = 0;
     std::size_t total = 0;
   };
 
