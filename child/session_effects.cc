@@ -32,7 +32,10 @@ void ClientSession::note_fears(const lb::Effects& effects) {
   routing_.serializable_default |= effects.serializable_default;
   session_locks_ |= effects.session_locks;
   catalog_changed_ |= effects.changes_catalog && !effects.catalog_by_tag;
-  unverified_now_.insert(unverified_now_.end(), effects.unverified.begin(), effects.unverified.end());
+  // A pipeline may use the same names a thousand times before any of it is answered.
+  for (const lb::Unverified& use : effects.unverified) {
+    if (std::find(unverified_now_.begin(), unverified_now_.end(), use) == unverified_now_.end()) unverified_now_.push_back(use);
+  }
 }
 
 // What PREPARED was made of is executed now. Parse, unlike PREPARE, takes any statement.
