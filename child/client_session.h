@@ -246,6 +246,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   std::string opening_messages(Backend& backend);
   bool move_block(Backend& primary);
   void abandon_standby_block();
+  bool is_abandoned(const Backend& backend) const;
+  void forget_abandoned(const Backend& backend);
   Dispatch wait_for_primary();
   Monotonic wait_deadline();
   // (session_effects.cc)
@@ -300,6 +302,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void lose_exchange(Backend& backend, const Error& error);
   void answer_lost_read(const Backend& backend, const Error& error);
   void remove_backend(Backend& backend);
+  bool nothing_is_lost_with(const Backend& backend) const;
   bool primary_backend(const Backend& backend) const;
 
   struct Running {
@@ -363,6 +366,11 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   InternalQuery* internal_ = nullptr;  // what pgweir itself asks of internal_backend_ now
   Backend* internal_backend_ = nullptr;
   Backend* internal_backend_done_ = nullptr;  // whom the last finished one was asked of
+  struct Abandoned {  // its block is being rolled back, for nobody
+    Backend* backend = nullptr;
+    InternalQuery* query = nullptr;
+  };
+  std::vector<Abandoned> abandoned_;
   bool acquiring_ = false;
 
   // The exchange(s) under way.

@@ -229,6 +229,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
       return Dispatch::Waiting;
     }
   }
+  if (is_abandoned(*backend)) return Dispatch::Waiting;
   if (batch_.aside && primary_backend(*backend)) {  // it was promoted, or is not what it seemed
     excluded_.set(static_cast<std::size_t>(batch_.node));
     batch_.node = -1;
@@ -332,7 +333,14 @@ void ClientSession::use_startup_packet() {
   active_ = nullptr;
   auto set = std::move(set_);
   set_.clear();
-  for (auto& backend : set) worker_.backends().release(std::move(backend));
+  for (auto& backend : set) {
+    if (is_abandoned(*backend)) {
+      forget_abandoned(*backend);
+      worker_.backends().discard(std::move(backend));
+    } else {
+      worker_.backends().release(std::move(backend));
+    }
+  }
 }
 
 }  // namespace weir::child

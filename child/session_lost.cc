@@ -41,11 +41,18 @@ void ClientSession::retry_elsewhere(Backend& backend) {
   schedule_pump();
 }
 
+// A standby has nothing of the session but a block, which may be opened anew elsewhere.
+bool ClientSession::nothing_is_lost_with(const Backend& backend) const {
+  if (primary_backend(backend)) return unreplayable().empty();
+  return block_node_ != backend.node() || block_can_move();
+}
+
 void ClientSession::remove_backend(Backend& backend) {
   const auto it = std::find_if(set_.begin(), set_.end(), [&](const auto& b) { return b.get() == &backend; });
   if (it == set_.end()) return;
   std::unique_ptr<Backend> owned = std::move(*it);
   set_.erase(it);
+  forget_abandoned(*owned);
   if (active_ == &backend) {
     active_ = nullptr;
     tracker_.clear();

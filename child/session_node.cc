@@ -12,8 +12,10 @@ namespace weir::child {
 // Nodes to which a connection could not be made a moment ago; those that this session is connected to count as good.
 lb::NodeSet ClientSession::avoided() const {
   lb::NodeSet nodes = worker_.avoided();
-  if (nodes.none()) return nodes;
-  for (const auto& backend : set_) nodes.reset(static_cast<std::size_t>(backend->node()));
+  if (nodes.any()) {
+    for (const auto& backend : set_) nodes.reset(static_cast<std::size_t>(backend->node()));
+  }
+  for (const Abandoned& one : abandoned_) nodes.set(static_cast<std::size_t>(one.backend->node()));
   return nodes;
 }
 
@@ -87,7 +89,7 @@ void ClientSession::nodes_changed(bool grown) {
     const bool idle = &backend != active_ || (tracker_.idle() && !tracker_.unsynced());
     const bool usable = backend.node() < nodes.count && nodes.nodes[static_cast<std::size_t>(backend.node())].usable();
     const bool primary = backend.node() == nodes.primary;
-    if (!usable && idle && !primary && block_node_ != backend.node() && nodes.primary >= 0 && !primary_backend(backend)) {
+    if (!usable && idle && !is_abandoned(backend) && !primary && block_node_ != backend.node() && nodes.primary >= 0 && !primary_backend(backend)) {
       remove_backend(backend);
     } else {
       ++i;

@@ -59,6 +59,7 @@ std::size_t ClientSession::on_backend_bytes(Backend& backend, Bytes bytes) {
   }
   const std::size_t taken = relay(backend, bytes);
   if (state_ == ClientState::Closing) return bytes.size();
+  if (input_ended_ && !answers_owed()) schedule_pump();  // the server waits for data of a client that has gone
   if (input_ended_ && stream_.broken()) {  // it had not closed its sending side only
     end("the client closed the connection without saying goodbye");
     return bytes.size();
@@ -224,7 +225,8 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
     // The server ends this connection and says why; the client is told in the server's words if its state dies with it.
     last_fatal_ = fields ? fields->to_error() : Error{};
     const bool idle_timeout = sqlstate == "57P05";  // the client has been silent since: its own limit, and its end
-    if (tracker_.idle() && unreplayable().empty() && !idle_timeout) return false;  // nobody waits: a new connection will do
+    // Nobody waits, and nothing is lost with it: a new connection will do.
+    if (tracker_.idle() && nothing_is_lost_with(backend) && !idle_timeout) return false;
     log::print(log::Level::Log, log_context(), "node {} ends the session: {}", backend.node(), last_fatal_.one_line());
     told_fatal_ = true;
   }
@@ -415,7 +417,10 @@ void ClientSession::settle(Backend& backend) {
     routing_.block_on_standby = !primary_backend(backend);
   }
   if (unopened) set_held(HeldBlock::Aborted);
-  if (ready_status_ != 'I') routing_.block_modes = state_of_session_.block_modes();
+  if (ready_status_ != 'I') {
+    routing_.block_modes = state_of_session_.block_modes();
+    routing_.chained_modes = state_of_session_.inherited_modes();
+  }
   if (std::exchange(state_changed_, false) || (failed_ && ready_status_ == 'I')) refresh_routing();
   if (tracker_.exchanges() == 0) {
     // Each once: a name may be used a thousand times before it is looked up.

@@ -71,7 +71,7 @@ bool ClientSession::may_read_aside() const {
   const bool own_settings = state_of_session_.has_local() || state_of_session_.version() != state_of_session_.block_version();
   if (state_of_session_.block().empty() || own_settings) return false;
   const Isolation isolation = state_of_session_.block_modes().isolation;
-  if (isolation != Isolation::ReadCommitted && (isolation != Isolation::Unset || routing_.unusual_isolation)) return false;
+  if (isolation != Isolation::ReadCommitted && isolation != Isolation::ReadUncommitted && (isolation != Isolation::Unset || routing_.unusual_isolation)) return false;
   return !names_sql_statement() && portals_end_with_batch();
 }
 

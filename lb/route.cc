@@ -43,7 +43,8 @@ bool is_read(const Statement& statement, const RouteItem& item) {
 }
 
 bool read_committed(TransactionModes::Isolation isolation) {
-  return isolation == TransactionModes::Isolation::Unset || isolation == TransactionModes::Isolation::ReadCommitted;
+  return isolation == TransactionModes::Isolation::Unset || isolation == TransactionModes::Isolation::ReadCommitted ||
+         isolation == TransactionModes::Isolation::ReadUncommitted;
 }
 
 std::optional<Reason> objection_of_hint(const Hint& hint) {
@@ -105,7 +106,7 @@ class Walk {
 
   // The modes of the BEGIN are all known: may its block be on a standby?
   std::optional<Reason> open() {
-    const bool explicit_level = modes_.isolation == TransactionModes::Isolation::ReadCommitted;
+    const bool explicit_level = modes_.isolation != TransactionModes::Isolation::Unset && read_committed(modes_.isolation);
     const bool usual = explicit_level || (read_committed(modes_.isolation) && !session_.unusual_isolation);
     // A standby refuses to be told READ WRITE.
     if (modes_.read_only == Tristate::No || !usual) return Reason::BeginReadWrite;
@@ -290,9 +291,9 @@ Target route_aborted(std::span<const RouteItem> items, const SessionRouting& ses
   const bool ends = first.kind == StatementKind::Rollback || first.kind == StatementKind::Commit;
   if (!ends && first.kind != StatementKind::RollbackTo) return stays;
   if (statements.size() == 1 && items.size() == 1) return stays;
-  // A chained block has none of the modes of the failed one: the server has forgotten them.
+  // Of the modes of the failed block a chained one has those that it was chained with itself.
   Walk walk = !ends                     ? Walk(session, Walk::Block::Open)
-              : first.transaction.chain ? Walk(session, Walk::Block::Open, TransactionModes{})
+              : first.transaction.chain ? Walk(session, Walk::Block::Open, session.chained_modes)
                                         : Walk(session, Walk::Block::None);
   walk.state_has_changed();
   const auto objection = walk_all(items, walk, 1);
