@@ -15,6 +15,7 @@ void Batch::clear() {
   items.clear();
   node = -1;
   retained = false;
+  aside = false;
   retried = false;
   pattern = false;
   primary_only = false;

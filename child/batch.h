@@ -30,6 +30,7 @@ struct BatchItem {
   std::string_view name;     // Parse, Bind, Describe, Close: the name meant; only valid while the batch is looked at
   PreparedPtr statement;     // Parse: the new one; Bind, Describe, Execute: the one meant, if known
   FactsPtr facts;            // Query
+  bool limited = false;      // Execute: of some rows only
   bool of_statement = false;  // Describe and Close: a statement, not a portal
   std::string_view statement_name = {};  // Parse, Bind, Describe and Close of a statement; valid as `name` is
   Naming naming = Naming::AsSent;
@@ -56,6 +57,7 @@ struct Batch {
   // How it is being carried out:
   int node = -1;            // chosen, -1: not yet
   bool retained = false;    // sent to a standby, kept until its answer has begun: it may be run again elsewhere
+  bool aside = false;       // a read on a standby beside the block that is open on the primary
   bool retried = false;     // its effects count already
   bool pattern = false;       // the text matches primary_routing_query_pattern_list
   bool primary_only = false;

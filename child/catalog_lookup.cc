@@ -171,7 +171,8 @@ void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, I
     std::vector<shmem::SchemaFact> schemas;
     schemas.reserve(fact.schemas.size());
     for (const lb::SchemaFlags& flags : fact.schemas) {
-      schemas.push_back({flags.schema, flags.plain, flags.plain_to_write, flags.builtin, flags.quiet, flags.late, flags.path_doubts});
+      schemas.push_back({flags.schema, flags.plain, flags.plain_to_write, flags.builtin, flags.quiet, flags.late, flags.path_doubts,
+                         flags.reads_itself, flags.writes_itself});
     }
     table.insert(epoch, database, fact.kind, fact.name, schemas, now);
   }

@@ -192,7 +192,9 @@ void ClientSession::end(std::string_view why) {
   auto set = std::move(set_);
   set_.clear();
   for (auto& backend : set) {
-    const bool clean = backend->state() == BackendState::Busy && !(busy && backend.get() == active_) && !preparing(*backend);
+    const bool abandoned = is_abandoned(*backend);
+    forget_abandoned(*backend);
+    const bool clean = !abandoned && backend->state() == BackendState::Busy && !(busy && backend.get() == active_) && !preparing(*backend);
     if (clean) {
       worker_.backends().release(std::move(backend));
     } else {

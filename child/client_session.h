@@ -6,7 +6,8 @@
 // session_dispatch.cc (routing), session_node.cc (choice of the node), session_wait.cc (backends got and waited for),
 // session_effects.cc (what exchanges do to the session), session_prepare.cc and session_names.cc (a backend catches up),
 // session_lend.cc and session_rename.cc (backends that are lent by the transaction, and the names on them), session_block.cc
-// (transaction blocks held and moved), session_local.cc and session_command.cc (statements of pgweir's own),
+// (transaction blocks held and moved), session_side.cc (reads beside a block, and what was written), session_local.cc and
+// session_command.cc (statements of pgweir's own),
 // session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
 // that are run again elsewhere, servers that are lost).
 #pragma once
@@ -44,6 +45,7 @@
 #include "lb/redirect.h"
 #include "lb/route.h"
 #include "lb/session_routing.h"
+#include "lb/written_tables.h"
 #include "parser/long_text.h"
 
 namespace weir::child {
@@ -219,6 +221,18 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void names_given(Backend& backend, InternalResult& result);
   void note_prepared(const parser::Statement& statement, const parser::StatementFacts& text);
   void note_tag(std::string_view tag);
+  // (session_side.cc)
+  void note_written(const Resolution& resolution, bool executed);
+  void note_written_unseen();
+  void forget_written();
+  std::optional<lb::Reason> kept_by_write(const Resolution& resolution) const;
+  bool may_read_aside() const;
+  bool portals_end_with_batch() const;
+  int choose_aside(const lb::Target& target);
+  bool may_rerun_in_block(std::string_view sqlstate) const;
+  void settle_aside();
+  void fail_block();
+  void finish_aside();
   // (session_prepare.cc)
   bool prepare(Backend& backend);
   const StateImagePtr& state_image();
@@ -249,6 +263,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   std::string opening_messages(Backend& backend);
   bool move_block(Backend& primary);
   void abandon_standby_block();
+  bool is_abandoned(const Backend& backend) const;
+  void forget_abandoned(const Backend& backend);
   Dispatch wait_for_primary();
   Monotonic wait_deadline();
   // (session_effects.cc)
@@ -303,6 +319,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void lose_exchange(Backend& backend, const Error& error);
   void answer_lost_read(const Backend& backend, const Error& error);
   void remove_backend(Backend& backend);
+  bool nothing_is_lost_with(const Backend& backend) const;
   bool primary_backend(const Backend& backend) const;
 
   struct Running {
@@ -373,6 +390,11 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   InternalQuery* internal_ = nullptr;  // what pgweir itself asks of internal_backend_ now
   Backend* internal_backend_ = nullptr;
   Backend* internal_backend_done_ = nullptr;  // whom the last finished one was asked of
+  struct Abandoned {  // its block is being rolled back, for nobody
+    Backend* backend = nullptr;
+    InternalQuery* query = nullptr;
+  };
+  std::vector<Abandoned> abandoned_;
   bool acquiring_ = false;
 
   // The exchange(s) under way.
@@ -410,6 +432,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   PreparedPtr last_unnamed_;
   NameMap<PreparedPtr> portals_;
   lb::SessionRouting routing_;
+  lb::WrittenTables written_;    // in the open block, or by what is under way
   std::vector<lb::RouteItem> route_items_;
   std::vector<const Resolution*> resolutions_;
   struct Executed {  // by an EXECUTE among them

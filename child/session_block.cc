@@ -178,6 +178,7 @@ void ClientSession::set_held(HeldBlock held) {
     routing_.block_on_standby = false;
   }
   routing_.block_modes = state_of_session_.block_modes();
+  routing_.chained_modes = state_of_session_.inherited_modes();
 }
 
 // What of the block has run so far can be run again on another node: nothing but reads, SETs and savepoints.
@@ -225,7 +226,7 @@ bool ClientSession::open_block(Backend& backend, bool failed) {
 // In front of the batch, in the same write: if one of these statements fails, the server skips the batch up to its Sync.
 bool ClientSession::opens_with_batch(const Backend& backend) const {
   if (status_ != 'T' || block_node_ >= 0 || backend.status != 'I' || batch_.end != Batch::End::Complete) return false;
-  const bool left_open = std::any_of(set_.begin(), set_.end(), [](const auto& other) { return other->status != 'I'; });
+  const bool left_open = std::any_of(set_.begin(), set_.end(), [this](const auto& other) { return other->status != 'I' && !is_abandoned(*other); });
   if (left_open) return false;
   if (batch_.kind == Batch::Kind::Extended) return true;
   if (batch_.kind != Batch::Kind::Simple || batch_.items.front().facts == nullptr) return false;
@@ -274,19 +275,41 @@ bool ClientSession::move_block(Backend& primary) {
   return open_block(primary, failed);
 }
 
+// The block that was left on a standby is rolled back there while the session goes on: nothing of it is of any use, so
+// nothing waits for its answer but what wants that connection next.
 void ClientSession::abandon_standby_block() {
   for (auto& backend : set_) {
-    if (backend->node() == block_node_ || backend->status == 'I') continue;
+    if (backend->node() == block_node_ || backend->status == 'I' || is_abandoned(*backend)) continue;
     backend->applied = state_of_session_.block_version();  // what the block has changed there is undone
+    backend->prepared.erase(std::string());                // a Query ends it
     std::string rollback;
     wire::encode_query(rollback, "ROLLBACK");
-    start_internal(*backend, std::move(rollback), 1, [this](InternalResult& result) {
-      if (result.lost) remove_backend(*internal_backend_done_);
-      abandon_standby_block();
+    InternalQuery* query = InternalQuery::start(worker_, *backend, std::move(rollback), 1, [this, raw = backend.get()](InternalResult& result) {
+      std::erase_if(abandoned_, [raw](const Abandoned& one) { return one.backend == raw; });
+      if (result.lost || result.status != 'I') {
+        remove_backend(*raw);
+      } else {
+        raw->set_user(this);
+      }
+      give_back();
+      if (!in_.empty()) schedule_pump();
     });
-    return;
+    abandoned_.push_back({backend.get(), query});
   }
   pump();
+}
+
+bool ClientSession::is_abandoned(const Backend& backend) const {
+  return std::any_of(abandoned_.begin(), abandoned_.end(), [&](const Abandoned& one) { return one.backend == &backend; });
+}
+
+// BACKEND is about to go away with the answer still to come.
+void ClientSession::forget_abandoned(const Backend& backend) {
+  std::erase_if(abandoned_, [&](const Abandoned& one) {
+    if (one.backend != &backend) return false;
+    one.query->abandon();
+    return true;
+  });
 }
 
 }  // namespace weir::child

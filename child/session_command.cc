@@ -1,5 +1,7 @@
 // What pgweir's own statements do and tell: see client_session.h.
 #include <array>
+#include <cmath>
+#include <vector>
 
 #include "child/client_session.h"
 #include "child/console.h"
@@ -29,6 +31,28 @@ Result<const config::Parameter*> settable(std::string_view name) {
   return fail(make_error(sqlstate::kCantChangeRuntimeParam,
                          "invalid Context, value for parameter \"" + std::string(name) + "\" cannot be changed",
                          "It is set in the configuration file and needs a reload."));
+}
+
+// The nodes of which a redirected read that was not drawn yet may use one: of both outcomes of the redirect's ratio.
+std::vector<int> redirected_nodes(const lb::Redirect& redirect, const shmem::NodeView& view, const lb::NodeSet& allowed) {
+  lb::NodeSet nodes;
+  const auto add = [&](double unit) {
+    const lb::RedirectChoice choice = lb::apply_redirect(redirect, unit, view.primary, allowed);
+    lb::NodeSet some;
+    for (std::size_t id = 0; id < choice.nodes.size(); ++id) {
+      if (choice.nodes.test(id) && view.nodes[id].weight > 0) some.set(id);
+    }
+    const int only = choice.node >= 0 ? choice.node : some.none() ? view.primary : -1;
+    if (only >= 0) some = lb::NodeSet{}.set(static_cast<std::size_t>(only));
+    nodes |= some;
+  };
+  if (redirect.ratio > 0) add(0);
+  if (redirect.ratio < 1) add(std::nextafter(1.0, 0.0));
+  std::vector<int> list;
+  for (std::size_t id = 0; id < nodes.size(); ++id) {
+    if (nodes.test(id)) list.push_back(static_cast<int>(id));
+  }
+  return list;
 }
 
 // What must be said of a parameter that is set and does nothing.
@@ -94,6 +118,7 @@ RouteAnswer ClientSession::explain_route(std::string_view text) {
   const FactsPtr facts = facts_of(text);
   const Resolution& resolution = resolver.resolve(facts, context_);
   routing_.transaction_status = status_;
+  routing_.reads_aside = may_read_aside();
   verify_writes();
   const std::array items{route_item(resolution, worker_.policy().matches_primary_pattern(text))};
   RouteAnswer answer;
@@ -111,6 +136,11 @@ RouteAnswer ClientSession::explain_route(std::string_view text) {
     if (!lb::may_read(inputs, id)) excluded.set(static_cast<std::size_t>(id));
   }
   answer.nodes = route_nodes(answer.target, worker_.nodes(), held, reader, excluded);
+  const lb::Redirect redirect = worker_.policy().redirect(identity_.application_name, identity_.database, identity_.user);
+  if (redirect.to != lb::Redirect::To::None && answer.target.scope == lb::Scope::AnyReadable && reader < 0) {
+    const auto candidates = answer.target.prefer_standby ? lb::Candidates::Standbys : lb::Candidates::Readable;
+    answer.nodes = redirected_nodes(redirect, worker_.nodes(), lb::eligible(worker_.nodes(), candidates) & ~excluded);
+  }
   answer.statements = facts->facts.statements.size();
   if (answer.statements == 1 && facts->facts.statements.front().kind == parser::StatementKind::Empty) answer.statements = 0;
   answer.names = lb::explain_names(facts->facts, resolver.input(context_), worker_.policy(), resolver.catalog(), kMaxNamesTold + 1);

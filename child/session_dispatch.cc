@@ -80,6 +80,7 @@ void ClientSession::resolve_items(Bytes bytes) {
       case Sent::Execute: {
         ByteReader reader(body);
         item.name = reader.cstring();
+        item.limited = reader.i32() > 0;
         item.statement = earlier_portal(item.name);
         break;
       }
@@ -135,6 +136,7 @@ lb::Target ClientSession::route_batch() {
     if (!batch_.forced) batch_.forced = lb::Reason::Unfinished;
   }
   routing_.transaction_status = status_;
+  routing_.reads_aside = may_read_aside();
   if (!unverified_.empty() || !unverified_now_.empty() || routing_.unverified_effects || !routing_.unverified_writes.empty()) verify_writes();
   // A portal is bound to its node like a cursor, and what follows in the block may need the primary. It also is the one
   // that has, and so refuses a second time, what SQL has prepared.
@@ -166,7 +168,8 @@ lb::Target ClientSession::decided(lb::Target target) {
   if (!config().routing_dry_run) return target;
   dry_run_node_ = choose_node(target);
   if (spreads(target)) {
-    target.scope = lb::Scope::Primary;
+    target.scope = target.aside ? lb::Scope::SameNode : lb::Scope::Primary;
+    target.aside = false;
     batch_.forced = lb::Reason::DryRun;
   }
   return target;
@@ -212,6 +215,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     batch_.node = choose_node(target);
   }
   if (batch_.node < 0) return wait_for_primary();
+  batch_.aside = target.aside && batch_.node != block_node_;
   if (!in_flight && !tracker_.unsynced() && takes_back_startup_midway()) use_startup_packet();
   Backend* backend = backend_at(batch_.node);
   if (backend == nullptr) {
@@ -225,6 +229,13 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
       return Dispatch::Waiting;
     }
   }
+  if (is_abandoned(*backend)) return Dispatch::Waiting;
+  if (batch_.aside && primary_backend(*backend)) {  // it was promoted, or is not what it seemed
+    excluded_.set(static_cast<std::size_t>(batch_.node));
+    batch_.node = -1;
+    pump_again_ = true;
+    return Dispatch::Waiting;
+  }
   if (!in_flight && !tracker_.unsynced()) {
     if (!prepare(*backend) || !give_names(*backend)) return Dispatch::Waiting;
     if (held_ == HeldBlock::Held && opens_with_batch(*backend)) {
@@ -232,7 +243,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     } else if (held_ == HeldBlock::Held && !open_block(*backend)) {
       return Dispatch::Waiting;
     }
-    if (block_node_ >= 0 && block_node_ != batch_.node && !move_block(*backend)) {
+    if (block_node_ >= 0 && block_node_ != batch_.node && !batch_.aside && !move_block(*backend)) {
       return state_ == ClientState::Closing ? Dispatch::Ended : Dispatch::Waiting;
     }
   }
@@ -250,6 +261,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
 // ever run twice, whatever is known of the nodes at this moment.
 bool ClientSession::may_run_again(const Backend& backend) const {
   if (batch_.end != Batch::End::Complete || primary_backend(backend)) return false;
+  if (batch_.aside) return true;
   if (status_ != 'I') return status_ == 'T' && block_can_move();
   return last_target_.scope == lb::Scope::AnyReadable || last_target_.scope == lb::Scope::Node;
 }
@@ -321,7 +333,14 @@ void ClientSession::use_startup_packet() {
   active_ = nullptr;
   auto set = std::move(set_);
   set_.clear();
-  for (auto& backend : set) worker_.backends().release(std::move(backend));
+  for (auto& backend : set) {
+    if (is_abandoned(*backend)) {
+      forget_abandoned(*backend);
+      worker_.backends().discard(std::move(backend));
+    } else {
+      worker_.backends().release(std::move(backend));
+    }
+  }
 }
 
 }  // namespace weir::child

@@ -14,6 +14,7 @@ void ClientSession::apply_effects() {
   if (batch_.kind == Batch::Kind::Function) routing_.opaque_state = true;
   for (const Resolution* resolution : resolutions_) note_effects(*resolution);
   for (const Executed& executed : executed_) note_execution(*executed.prepared);
+  note_written_unseen();
   if (!unverified_now_.empty()) verify_writes();
 }
 
@@ -31,7 +32,10 @@ void ClientSession::note_fears(const lb::Effects& effects) {
   routing_.serializable_default |= effects.serializable_default;
   session_locks_ |= effects.session_locks;
   catalog_changed_ |= effects.changes_catalog && !effects.catalog_by_tag;
-  unverified_now_.insert(unverified_now_.end(), effects.unverified.begin(), effects.unverified.end());
+  // A pipeline may use the same names a thousand times before any of it is answered.
+  for (const lb::Unverified& use : effects.unverified) {
+    if (std::find(unverified_now_.begin(), unverified_now_.end(), use) == unverified_now_.end()) unverified_now_.push_back(use);
+  }
 }
 
 // What PREPARED was made of is executed now. Parse, unlike PREPARE, takes any statement.
@@ -60,6 +64,8 @@ void ClientSession::note_write(const Resolution& resolution, bool executed) {
   if (keeps == lb::WriteKeeps::Transaction) return;
   // An EXECUTE of something known counts as that.
   if (std::any_of(executed_.begin(), executed_.end(), [&](const Executed& one) { return one.by == &resolution; })) return;
+  const bool tables = keeps == lb::WriteKeeps::Nothing || keeps == lb::WriteKeeps::Tables || keeps == lb::WriteKeeps::RecentTables;
+  if (tables) return note_written(resolution, executed);
   const auto& facts = resolution.facts->facts;
   if (!(executed ? lb::execution_counts_as_write(facts, resolution.resolved) : lb::counts_as_write(facts, resolution.resolved))) return;
   if (keeps == lb::WriteKeeps::Everything) routing_.reads_kept = true;

@@ -26,7 +26,7 @@ void ClientSession::give_back() {
   // What the catalogue says of the names that were used is on its way.
   if (keeps && !unverified_.empty()) worker_.park(*this);
   for (std::size_t i = set_.size(); i-- > 0;) {
-    if (keeps && primary_backend(*set_[i])) continue;
+    if ((keeps && primary_backend(*set_[i])) || is_abandoned(*set_[i])) continue;
     std::unique_ptr<Backend> backend = std::move(set_[i]);
     set_.erase(set_.begin() + static_cast<std::ptrdiff_t>(i));
     if (active_ == backend.get()) active_ = nullptr;

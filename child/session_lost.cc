@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "child/client_session.h"
 #include "child/retry.h"
@@ -32,8 +33,18 @@ void ClientSession::retry_elsewhere(Backend& backend) {
   if (block_on_standby()) hold_block_again();
   batch_.node = retry_on_primary_ ? worker_.nodes().primary : -1;
   if (retry_on_primary_) batch_.primary_only = true;
+  if (std::exchange(batch_.aside, false)) {  // into the block
+    batch_.node = block_node_;
+    batch_.primary_only = true;
+  }
   set_state(ClientState::Idle);
   schedule_pump();
+}
+
+// A standby has nothing of the session but a block, which may be opened anew elsewhere.
+bool ClientSession::nothing_is_lost_with(const Backend& backend) const {
+  if (primary_backend(backend)) return unreplayable().empty();
+  return block_node_ != backend.node() || block_can_move();
 }
 
 void ClientSession::remove_backend(Backend& backend) {
@@ -41,6 +52,7 @@ void ClientSession::remove_backend(Backend& backend) {
   if (it == set_.end()) return;
   std::unique_ptr<Backend> owned = std::move(*it);
   set_.erase(it);
+  forget_abandoned(*owned);
   if (active_ == &backend) {
     active_ = nullptr;
     tracker_.clear();
@@ -80,7 +92,7 @@ bool ClientSession::primary_backend(const Backend& backend) const {
 void ClientSession::lose_exchange(Backend& backend, const Error& error) {
   worker_.suspect(backend.node());
   const bool standby = !primary_backend(backend);
-  if (standby && batch_.retained && (block_node_ < 0 || block_can_move()) && server_left_ == 0) {
+  if (standby && batch_.retained && (block_node_ < 0 || block_can_move() || batch_.aside) && server_left_ == 0) {
     const bool again = !begun_ && retries_ < kMaxRetries;
     remove_backend(backend);
     server_left_ = 0;
@@ -102,6 +114,12 @@ void ClientSession::answer_lost_read(const Backend& backend, const Error& error)
   std::string out;
   wire::encode_error(out, make_error(sqlstate::kSerializationFailure, "the server was lost while it answered a read",
                                      fmt::format("Node {}: {}.", backend.node(), error.message), "Run the statement again."));
+  if (batch_.aside) {
+    stream_.write(out);
+    running_.clear();
+    running_head_ = 0;
+    return fail_block();
+  }
   if (status_ != 'I') {
     status_ = 'E';
     state_of_session_.on_ready(status_, true);

@@ -85,6 +85,7 @@ lb::RouteItem ClientSession::route_item(const Resolution& resolution, bool prima
   item.facts = &resolution.facts->facts;
   item.resolved = &resolution.resolved;
   item.primary_pattern = primary_pattern;
+  item.kept_by_write = kept_by_write(resolution);
   const auto& statements = item.facts->statements;
   const bool executes = statements.size() == 1 && item.facts->runs.empty() && statements.front().kind == StatementKind::Execute;
   if (!executes || names_in_doubt_ || statements.front().identifier.size() > kMaxNameBytes) return item;
@@ -93,6 +94,7 @@ lb::RouteItem ClientSession::route_item(const Resolution& resolution, bool prima
   const Resolution& meant = worker_.resolver().resolve(prepared->facts, context_);
   executed_.push_back({&resolution, &meant});
   item.primary_pattern = item.primary_pattern || prepared->primary_pattern;
+  if (!item.kept_by_write) item.kept_by_write = kept_by_write(meant);
   if (!means_the_same(*prepared) && !reader_has(*prepared)) {
     item.not_executed = lb::Reason::PreparedBefore;
   } else {

@@ -12,8 +12,10 @@ namespace weir::child {
 // Nodes to which a connection could not be made a moment ago; those that this session is connected to count as good.
 lb::NodeSet ClientSession::avoided() const {
   lb::NodeSet nodes = worker_.avoided();
-  if (nodes.none()) return nodes;
-  for (const auto& backend : set_) nodes.reset(static_cast<std::size_t>(backend->node()));
+  if (nodes.any()) {
+    for (const auto& backend : set_) nodes.reset(static_cast<std::size_t>(backend->node()));
+  }
+  for (const Abandoned& one : abandoned_) nodes.set(static_cast<std::size_t>(one.backend->node()));
   return nodes;
 }
 
@@ -43,6 +45,7 @@ int ClientSession::pick_reader(bool standby_only) {
 
 int ClientSession::choose_node(const lb::Target& target) {
   const shmem::NodeView& nodes = worker_.nodes();
+  if (target.aside) return choose_aside(target);
   switch (target.scope) {
     case lb::Scope::SameNode:
       if (block_node_ >= 0) return block_node_;
@@ -86,7 +89,7 @@ void ClientSession::nodes_changed(bool grown) {
     const bool idle = &backend != active_ || (tracker_.idle() && !tracker_.unsynced());
     const bool usable = backend.node() < nodes.count && nodes.nodes[static_cast<std::size_t>(backend.node())].usable();
     const bool primary = backend.node() == nodes.primary;
-    if (!usable && idle && !primary && block_node_ != backend.node() && nodes.primary >= 0 && !primary_backend(backend)) {
+    if (!usable && idle && !is_abandoned(backend) && !primary && block_node_ != backend.node() && nodes.primary >= 0 && !primary_backend(backend)) {
       remove_backend(backend);
     } else {
       ++i;

@@ -35,7 +35,7 @@ bool ClientSession::prepare(Backend& backend) {
     if (result.lost) {
       remove_backend(*raw);
       batch_.node = -1;
-    } else if (result.error && raw->node() != worker_.nodes().primary && block_node_ < 0) {
+    } else if (result.error && raw->node() != worker_.nodes().primary && (block_node_ < 0 || batch_.aside)) {
       // The session's state may be such as a standby does not take: its primary does.
       log::print(log::Level::Info, log_context(), "node {} does not take the state of the session: {}", raw->node(), result.error->one_line());
       excluded_.set(static_cast<std::size_t>(raw->node()));

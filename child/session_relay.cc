@@ -59,6 +59,7 @@ std::size_t ClientSession::on_backend_bytes(Backend& backend, Bytes bytes) {
   }
   const std::size_t taken = relay(backend, bytes);
   if (state_ == ClientState::Closing) return bytes.size();
+  if (input_ended_ && !answers_owed()) schedule_pump();  // the server waits for data of a client that has gone
   if (input_ended_ && stream_.broken()) {  // it had not closed its sending side only
     end("the client closed the connection without saying goodbye");
     return bytes.size();
@@ -182,6 +183,7 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
         if (opening_left_ > 0) --opening_left_;
         return false;
       }
+      if (!written_.none()) forget_written();
       if (!discarding_) on_statement_done(message, tag);
       [[fallthrough]];
     case Event::Answer:
@@ -203,8 +205,9 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
       }
       ready_status_ = *status;
       ready_seen_ = true;
+      if (*status == 'I' && !batch_.aside) forget_written();
       if (!discarding_) begin_answer();
-      return !discarding_ && opening_left_ == 0;
+      return !discarding_ && opening_left_ == 0 && !batch_.aside;
     }
     case Event::Other: return !progress.hidden && !discarding_;
   }
@@ -224,7 +227,8 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
   const bool primary = backend.node() == worker_.nodes().primary;
   // A block that a standby does not take is opened elsewhere, whatever its reason.
   const bool unopened = opening_left_ > 0 && retries_ < kMaxRetries;
-  if (batch_.retained && !begun_ && (unopened || may_retry(sqlstate, fatal, status_ == 'I' || block_can_move(), retries_))) {
+  const bool again = batch_.aside ? may_rerun_in_block(sqlstate) : unopened || may_retry(sqlstate, fatal, status_ == 'I' || block_can_move(), retries_);
+  if (batch_.retained && !begun_ && again) {
     log::print(log::Level::Info, log_context(), "node {} refused a read with {}: it is run again on another node", backend.node(), sqlstate);
     discarding_ = true;
     hold_.clear();
@@ -237,7 +241,8 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
     // The server ends this connection and says why; the client is told in the server's words if its state dies with it.
     last_fatal_ = fields ? fields->to_error() : Error{};
     const bool idle_timeout = sqlstate == "57P05";  // the client has been silent since: its own limit, and its end
-    if (tracker_.idle() && unreplayable().empty() && !idle_timeout) return false;  // nobody waits: a new connection will do
+    // Nobody waits, and nothing is lost with it: a new connection will do.
+    if (tracker_.idle() && nothing_is_lost_with(backend) && !idle_timeout) return false;
     log::print(log::Level::Log, log_context(), "node {} ends the session: {}", backend.node(), last_fatal_.one_line());
     told_fatal_ = true;
   }
@@ -400,6 +405,7 @@ void ClientSession::restore_startup(Backend& backend) {
 void ClientSession::settle(Backend& backend) {
   backend.status = ready_status_;
   if (discarding_) return retry_elsewhere(backend);
+  if (batch_.aside) return settle_aside();
   // BEGIN has failed, and nothing behind it was run: to the client its transaction has failed.
   const bool unopened = std::exchange(opening_left_, 0) > 0;
   if (unopened) {
@@ -427,7 +433,10 @@ void ClientSession::settle(Backend& backend) {
     routing_.block_on_standby = !primary_backend(backend);
   }
   if (unopened) set_held(HeldBlock::Aborted);
-  if (ready_status_ != 'I') routing_.block_modes = state_of_session_.block_modes();
+  if (ready_status_ != 'I') {
+    routing_.block_modes = state_of_session_.block_modes();
+    routing_.chained_modes = state_of_session_.inherited_modes();
+  }
   if (std::exchange(state_changed_, false) || (failed_ && ready_status_ == 'I')) refresh_routing();
   if (tracker_.exchanges() == 0) {
     // Each once: a name may be used a thousand times before it is looked up.

@@ -54,6 +54,7 @@ std::string savepoint_text(std::string_view verb, std::string_view name) {
 
 std::string with_modes(std::string text, const parser::TransactionModes& modes) {
   using Isolation = parser::TransactionModes::Isolation;
+  if (modes.isolation == Isolation::ReadUncommitted) text += " ISOLATION LEVEL READ UNCOMMITTED";
   if (modes.isolation == Isolation::ReadCommitted) text += " ISOLATION LEVEL READ COMMITTED";
   if (modes.isolation == Isolation::RepeatableRead) text += " ISOLATION LEVEL REPEATABLE READ";
   if (modes.isolation == Isolation::Serializable) text += " ISOLATION LEVEL SERIALIZABLE";
@@ -139,6 +140,7 @@ void SessionState::apply_characteristics(const parser::TransactionModes& modes) 
     change.replay = std::string("SET ") + parameter + " = '" + value + "'";
     apply(change);
   };
+  if (modes.isolation == Isolation::ReadUncommitted) set("default_transaction_isolation", "read uncommitted");
   if (modes.isolation == Isolation::ReadCommitted) set("default_transaction_isolation", "read committed");
   if (modes.isolation == Isolation::RepeatableRead) set("default_transaction_isolation", "repeatable read");
   if (modes.isolation == Isolation::Serializable) set("default_transaction_isolation", "serializable");
@@ -187,7 +189,9 @@ void SessionState::note_block(std::string text) {
   if (in_block_) block_texts_.push_back(std::move(text));
 }
 
-void SessionState::begin_block(const parser::TransactionModes& modes) {
+// INHERITED: from the block that this one is chained to. Those it keeps when it fails, as a server does; what BEGIN and SET
+// TRANSACTION say a failed block has forgotten.
+void SessionState::begin_block(const parser::TransactionModes& modes, bool inherited) {
   if (in_block_) return;  // a second BEGIN is only a warning
   in_block_ = true;
   block_repeatable_ = true;
@@ -198,6 +202,8 @@ void SessionState::begin_block(const parser::TransactionModes& modes) {
   savepoints_.clear();
   block_texts_.clear();
   block_texts_.push_back(with_modes("BEGIN", modes));
+  inherited_modes_ = inherited ? modes : parser::TransactionModes{};
+  if (inherited_modes_ != parser::TransactionModes{}) block_texts_.push_back("COMMIT AND CHAIN");
 }
 
 // As it must be done on a server that does not know the startup values.
@@ -237,7 +243,7 @@ void SessionState::end_block() {
 void SessionState::on_completed(const parser::Statement& statement, std::string_view completion) {
   using parser::StatementKind;
   switch (statement.kind) {
-    case StatementKind::Begin: begin_block(statement.transaction); break;
+    case StatementKind::Begin: begin_block(statement.transaction, false); break;
     case StatementKind::Commit:
     case StatementKind::Rollback:
     case StatementKind::TwoPhase: {
@@ -246,8 +252,7 @@ void SessionState::on_completed(const parser::Statement& statement, std::string_
       if (!committed && base_) restore(*std::exchange(base_, std::nullopt));
       base_.reset();
       end_block();
-      // With the modes of the one that ended; of one that failed the server has forgotten them by then.
-      if (statement.transaction.chain) begin_block(block_failed_ ? parser::TransactionModes{} : parser::TransactionModes(block_modes_));
+      if (statement.transaction.chain) begin_block(parser::TransactionModes(block_failed_ ? inherited_modes_ : block_modes_), true);
       break;
     }
     case StatementKind::Savepoint:

@@ -95,6 +95,8 @@ class SessionState {
   const std::vector<std::string>& block() const { return block_texts_; }
   bool block_is_repeatable() const { return block_repeatable_; }
   const parser::TransactionModes& block_modes() const { return block_modes_; }
+  // Those of them that a block chained to this one has even if this one has failed.
+  const parser::TransactionModes& inherited_modes() const { return inherited_modes_; }
   bool has_savepoint(std::string_view name) const;
 
  private:
@@ -121,7 +123,7 @@ class SessionState {
   void reset_everything(bool discard);
   void remember_base();
   void restore(std::vector<Entry> entries);
-  void begin_block(const parser::TransactionModes& modes);
+  void begin_block(const parser::TransactionModes& modes, bool inherited);
   void set_block_modes(const parser::TransactionModes& modes);
   void end_block();
   void note_block(std::string text);
@@ -140,6 +142,7 @@ class SessionState {
   bool in_packets_ = false;
   bool block_repeatable_ = true;
   parser::TransactionModes block_modes_;  // what BEGIN and SET TRANSACTION have said
+  parser::TransactionModes inherited_modes_;
   bool in_block_ = false;
   bool has_local_ = false;
   StateVersion version_ = 1;

@@ -127,6 +127,14 @@ void ClientSession::refuse_batch(Error error, bool in_block) {
   retries_ = 0;
   const bool whole = batch_.end == Batch::End::Complete && (batch_.kind != Batch::Kind::None);
   const bool held = held_ == HeldBlock::Held && status_ == 'T';
+  if (batch_.aside && whole && !pumping_) {  // its block must be told
+    std::string out;
+    error.severity = Severity::Error;
+    wire::encode_error(out, error);
+    stream_.write(out);
+    batch_.retained = true;
+    return fail_block();
+  }
   if (!whole || (status_ != 'I' && !held && !in_block)) return fail(std::move(error));
   if (held) {
     set_held(HeldBlock::Aborted);

@@ -180,7 +180,7 @@ lb::NodeSet Worker::avoided() const {
 
 std::span<const shmem::ReplicationDelay> Worker::delays() {
   const auto count = static_cast<std::size_t>(nodes_.count);
-  if (policy_.delay_limit().set()) {
+  if (policy_.delay_limit().set() || policy_.write_keeps() == lb::WriteKeeps::RecentTables) {
     for (std::size_t id = 0; id < count; ++id) context_.mapping->observations().read_delay(static_cast<int>(id), delays_[id]);
   }
   return {delays_.data(), count};

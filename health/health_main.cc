@@ -27,7 +27,8 @@ constexpr std::chrono::seconds kPeriod{1};
 
 class Health {
  public:
-  explicit Health(process::RoleContext& context) : context_(context), config_(context.config), resolver_(loop_), replication_(context.mapping->observations()), orphans_(context) {}
+  explicit Health(process::RoleContext& context)
+      : context_(context), config_(context.config), resolver_(loop_), replication_(loop_, context.mapping->observations()), orphans_(context) {}
 
   int run() {
     log::configure(config::log_settings(*config_));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <utility>
 
 #include "common/base/log.h"
 
@@ -42,7 +43,31 @@ void Replication::tick(const config::Config& config, int primary, Monotonic now)
   next_ = std::min(next_, now + period);  // a reload may have made it shorter
   if (now + kEarly < next_) return;
   next_ = now + period;
+  if (!config.replication_delay_source_cmd.empty()) return run_command(config);
   due_.fill(true);
+}
+
+// What it does not tell is not known, and what was known before grows old.
+void Replication::run_command(const config::Config& config) {
+  if (primary_ < 0 || command_.running()) return;
+  const std::vector<int> nodes = delay_command_nodes(config, primary_);
+  if (nodes.empty()) return;
+  const auto timeout = std::chrono::seconds(config.replication_delay_source_timeout);
+  // The configuration may be another one by then.
+  command_.start(delay_command_line(config, nodes), timeout, [this, nodes, primary = primary_, then = config](std::optional<std::string> output, const std::string& problem) {
+    if (primary != primary_) return;
+    const auto delays = output ? parse_delays(*output, nodes.size()) : std::nullopt;
+    if (!delays && !std::exchange(command_failed_, true)) {
+      log::warning("replication_delay_source_cmd has not told the delays: {}", output ? fmt::format("{} numbers were expected", nodes.size()) : problem);
+    }
+    command_failed_ = !delays;
+    command_told(then, nodes, delays ? *delays : std::vector<std::int64_t>(nodes.size(), -1));
+  });
+}
+
+void Replication::command_told(const config::Config& config, const std::vector<int>& nodes, const std::vector<std::int64_t>& delays) {
+  const std::int64_t now = monotonic_milliseconds(monotonic_now());
+  for (std::size_t i = 0; i < nodes.size(); ++i) publish(config, {nodes[i], {-1, delays[i], now}});
 }
 
 bool Replication::answered(const config::Config& config, int node, const ProbeAnswer& answer) {

@@ -12,6 +12,7 @@
 #include "common/config/config.h"
 #include "common/shmem/node_view.h"
 #include "common/shmem/observations.h"
+#include "health/delay_command.h"
 #include "health/delay_meter.h"
 #include "health/probe.h"
 
@@ -19,7 +20,7 @@ namespace weir::health {
 
 class Replication {
  public:
-  explicit Replication(shmem::Observations& observations) : observations_(observations) {}
+  Replication(EventLoop& loop, shmem::Observations& observations) : observations_(observations), command_(loop) {}
 
   // Each second: what is due is measured with the next answers. PRIMARY: the node table's, -1: none known. Another one
   // than before makes every delay unknown until it is measured anew.
@@ -36,10 +37,14 @@ class Replication {
 
  private:
   void learn_rows(const config::Config& config, const std::vector<ReplicationRow>& rows);
+  void run_command(const config::Config& config);
+  void command_told(const config::Config& config, const std::vector<int>& nodes, const std::vector<std::int64_t>& delays);
   void publish(const config::Config& config, const DelayMeter::Measured& measured);
 
   shmem::Observations& observations_;
   DelayMeter meter_;
+  DelayCommand command_;
+  bool command_failed_ = false;  // the last one: its reason is logged once
   int primary_ = -1;
   Monotonic next_{};  // when the delays are due again
   std::array<bool, shmem::kMaxNodes> due_{};

@@ -199,6 +199,7 @@ inline constexpr std::string_view kWrites = R"(, coded (classid, objid) AS (
   UNION SELECT a.attrelid FROM bad_type b JOIN pg_attribute a ON a.atttypid = b.typ
 ))";
 
+// The last two columns: reading reaches no other object, a write touches no other relation.
 inline constexpr std::string_view kRelations = R"(
 SELECT 'r', r.name, r.schema::text, NOT r.system AND COALESCE(f.plain, false),
   r.relkind IN ('r', 'p') AND COALESCE(f.quiet, true) AND NOT EXISTS (
@@ -206,7 +207,9 @@ SELECT 'r', r.name, r.schema::text, NOT r.system AND COALESCE(f.plain, false),
       c.relpersistence = 't' OR c.relkind NOT IN ('r', 'p') OR c.relrowsecurity
       OR EXISTS (SELECT FROM pg_rewrite w WHERE w.ev_class = c.oid)
       OR c.oid IN (SELECT relid FROM runs_code))),
-  r.system, COALESCE(f.quiet, true), COALESCE(f.late, false), COALESCE(f.uses, '')
+  r.system, COALESCE(f.quiet, true), COALESCE(f.late, false), COALESCE(f.uses, ''),
+  r.relkind IN ('r', 'm') AND r.relid NOT IN (SELECT robj FROM reach WHERE rkind = 'r' AND (kind <> 'r' OR obj <> robj)),
+  r.relkind = 'r' AND r.relid NOT IN (SELECT root FROM touched WHERE relid <> root)
 FROM (SELECT rel.*, relid < 16384 AND schema IN ('pg_catalog', 'information_schema') AS system FROM rel OFFSET 0) r
   LEFT JOIN flags f ON f.kind = 'r' AND f.obj = r.relid)";
 
@@ -215,11 +218,11 @@ inline constexpr std::string_view kOthers = R"(
 SELECT r.kind, r.name, r.schema::text, NOT bool_and(b.builtin) AND bool_and(COALESCE(f.plain, true)), false,
   bool_and(b.builtin), bool_and(COALESCE(f.quiet, true)), bool_or(COALESCE(f.late, false)),
   CASE WHEN bool_and(b.builtin) THEN '' ELSE COALESCE(string_agg(
-    CASE WHEN b.builtin AND r.kind = 'f' THEN concat('f:', r.name) ELSE f.uses END, E'\n'), '') END
+    CASE WHEN b.builtin AND r.kind = 'f' THEN concat('f:', r.name) ELSE f.uses END, E'\n'), '') END, false, false
 FROM root r LEFT JOIN flags f ON f.kind = r.kind AND f.obj = r.obj
   CROSS JOIN LATERAL (SELECT r.obj < 16384 AND r.schema IN ('pg_catalog', 'information_schema')) b (builtin)
 WHERE r.kind <> 'r' GROUP BY r.kind, r.name, r.schema
-UNION ALL SELECT DISTINCT 'f', '', n.nspname::text, false, false, false, false, false, ''
+UNION ALL SELECT DISTINCT 'f', '', n.nspname::text, false, false, false, false, false, '', false, false
 FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_namespace n ON n.oid = p.pronamespace
 WHERE e.evtenabled <> 'D' AND EXISTS (SELECT FROM want w WHERE w.kind = 'f' AND w.name = ''))";
 

@@ -14,9 +14,9 @@ using shmem::FactKind;
 
 constexpr std::size_t kMaxNameBytes = 63;  // the server cuts longer ones
 
-Judgement doubt(Reason reason, Verification effect) { return {Verdict::Doubt, reason, effect, false, false, false}; }
+Judgement doubt(Reason reason, Verification effect) { return {Verdict::Doubt, reason, effect, false, false, false, true}; }
 
-Judgement ask() { return {Verdict::Unknown, Reason::CatalogPending, Verification::Unknown, false, true, false}; }
+Judgement ask() { return {Verdict::Unknown, Reason::CatalogPending, Verification::Unknown, false, true, false, true}; }
 
 // Of two meanings of a name the worse counts, each in its own respect. The first doubt names the reason.
 void add(Judgement& sum, const Judgement& one) {
@@ -27,6 +27,7 @@ void add(Judgement& sum, const Judgement& one) {
   if (one.effect == Verification::Opaque) sum.effect = Verification::Opaque;
   sum.session_lock = sum.session_lock || one.session_lock;
   sum.late = sum.late || one.late;
+  sum.beyond = sum.beyond || one.beyond;
 }
 
 // A value of regclass and its kin is a name, looked up when the text runs: on every node the same, but for temporary
@@ -41,6 +42,7 @@ Judgement system_relation(std::string_view schema, std::string_view name) {
   Judgement result;
   if (!system_relation_is_plain(schema, name)) result = doubt(Reason::SystemCatalog, Verification::Harmless);
   result.late = true;
+  result.beyond = true;
   return result;
 }
 
@@ -61,6 +63,7 @@ Judgement own_function(std::string_view name) {
       break;
   }
   result.late = looks_names_up(name);
+  result.beyond = result.late || builtin_function(name) == BuiltinFunction::OpaqueEffect;
   return result;
 }
 
@@ -155,6 +158,7 @@ void Judge::add_user_fact(const shmem::SchemaFact& fact, Reason reason, Judgemen
   Judgement one;
   if (!plain) one = doubt(reason, quiet ? Verification::Harmless : Verification::Opaque);
   one.late = fact.late;
+  one.beyond = true;
   add(result, one);
 }
 
@@ -179,6 +183,7 @@ Judgement Judge::relation(const Name& name, bool written) const {
     // An unlogged table, say, is no thing for a standby but runs nothing.
     if (fact.plain_to_write) one.effect = Verification::Harmless;
     if (written && !fact.plain_to_write) one.effect = Verification::Opaque;
+    one.beyond = written ? !fact.writes_itself : !fact.reads_itself;
     add(result, one);
   }
   // Made by an open transaction, temporary, or a mistake: the primary says which.
@@ -191,6 +196,7 @@ Judgement Judge::function(const Name& name) const {
   if (listing == FunctionListing::ReadOnly) {
     Judgement listed;
     listed.late = true;
+    listed.beyond = true;
     return listed;
   }
   Judgement result = function_by_catalog(name);

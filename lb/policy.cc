@@ -50,6 +50,14 @@ Algorithm algorithm_of(const config::Config& config) {
   return config.load_balance_algorithm == "least_latency" ? Algorithm::LeastLatency : Algorithm::Weighted;
 }
 
+WriteKeeps write_keeps_of(std::string_view mode) {
+  if (mode == "off") return WriteKeeps::Nothing;
+  if (mode == "dml_adaptive") return WriteKeeps::Tables;
+  if (mode == "trans_transaction") return WriteKeeps::Transactions;
+  if (mode == "always") return WriteKeeps::Everything;
+  return mode == "dml_adaptive_global" ? WriteKeeps::RecentTables : WriteKeeps::Transaction;
+}
+
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace
@@ -115,6 +123,9 @@ Result<Policy> compile_policy(const PolicySettings& settings) {
   auto redirects = RedirectLists::compile(settings.redirects);
   if (!redirects) return fail(redirects.error());
   lists.redirects = std::move(*redirects);
+  auto relations = ObjectRelations::compile(settings.object_relations);
+  if (!relations) return fail(relations.error());
+  if (settings.write_keeps == WriteKeeps::Tables) policy.relations_ = std::move(*relations);
   policy.has_redirects_ = !lists.redirects.empty();
   lists.ignore_leading_white_space = settings.ignore_leading_white_space;
   policy.has_function_lists_ = !lists.read_only_functions.empty() || !lists.write_functions.empty();
@@ -127,8 +138,8 @@ Result<Policy> compile_policy(const config::Config& config) {
   settings.load_balance_mode = config.load_balance_mode && config.backend_clustering_mode != "raw";
   settings.statement_level_load_balance = config.statement_level_load_balance;
   settings.ignore_leading_white_space = config.ignore_leading_white_space;
-  if (config.disable_load_balance_on_write == "trans_transaction") settings.write_keeps = WriteKeeps::Transactions;
-  if (config.disable_load_balance_on_write == "always" || config.disable_load_balance_on_write == "dml_adaptive_global") settings.write_keeps = WriteKeeps::Everything;
+  settings.write_keeps = write_keeps_of(config.disable_load_balance_on_write);
+  settings.object_relations = config.dml_adaptive_object_relationship_list;
   settings.read_only_function_list = config.read_only_function_list;
   settings.write_function_list = config.write_function_list;
   settings.primary_routing_query_pattern_list = config.primary_routing_query_pattern_list;

@@ -11,15 +11,19 @@
 #include "common/config/config.h"
 #include "lb/algorithm.h"
 #include "lb/delay.h"
+#include "lb/object_relations.h"
 #include "lb/redirect.h"
 
 namespace weir::lb {
 
 // disable_load_balance_on_write: what a write keeps on the primary beside the transaction that it is in.
 enum class WriteKeeps : std::uint8_t {
+  Nothing,       // off: not even its transaction
+  Tables,        // dml_adaptive: what in its transaction may read what was written
   Transaction,   // nothing else
   Transactions,  // trans_transaction: later transactions that may write
   Everything,    // always: all later reads
+  RecentTables,  // dml_adaptive_global: what may read a table that anybody has written a short time ago
 };
 
 // The plain values that routing is configured by; names as in the configuration.
@@ -34,6 +38,7 @@ struct PolicySettings {
   RedirectSettings redirects;
   DelayLimit delay_limit;
   Algorithm algorithm = Algorithm::Weighted;
+  std::vector<std::string> object_relations;  // dml_adaptive_object_relationship_list
 };
 
 // What the two function lists say of one function. Unlisted: nothing, the catalogue decides.
@@ -66,6 +71,8 @@ class Policy {
   }
 
   Algorithm algorithm() const { return algorithm_; }
+  // Empty unless write_keeps() is Tables.
+  const ObjectRelations& relations() const { return relations_; }
   const DelayLimit& delay_limit() const { return delay_limit_; }
 
   // Where the redirect lists send the reads of such a session.
@@ -89,10 +96,11 @@ class Policy {
   bool has_redirects_ = false;
   DelayLimit delay_limit_;
   Algorithm algorithm_ = Algorithm::Weighted;
+  ObjectRelations relations_;
   std::unique_ptr<Lists> lists_;
 };
 
-// Fails (22023) if a pattern is no valid regular expression or a redirect cannot be read; the detail names each such entry
+// Fails (22023) if a pattern is no valid regular expression, or a redirect or pair of objects cannot be read; the detail names each such entry
 // and its parameter. Empty entries do not count.
 Result<Policy> compile_policy(const PolicySettings& settings);
 

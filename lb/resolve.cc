@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lb/judge.h"
+#include "lb/object_relations.h"
 
 namespace weir::lb {
 namespace {
@@ -80,7 +81,7 @@ bool runs_write_code(const Statement& statement) {
 class Resolver {
  public:
   Resolver(const ResolveInput& input, const Policy& policy, const shmem::CatalogView& catalog)
-      : judge_(input, policy, catalog) {
+      : judge_(input, policy, catalog), relations_(policy.relations()) {
     out_.verdict = Verdict::Plain;
     out_.reason = Reason::PlainRead;
   }
@@ -110,6 +111,7 @@ class Resolver {
   void use(NameUse use, const Name& name) {
     if (++names_ > kMaxNames) {
       note_doubt(Reason::TooManyNames);
+      out_.reads_beyond = out_.writes_beyond = true;
       out_.user_functions = true;
       out_.writes_verified = false;
       return;
@@ -123,9 +125,22 @@ class Resolver {
     if (judgement.must_ask) add_missing_of(out_.missing, use, name);
     if (judgement.session_lock) out_.session_locks = true;
     if (judgement.late) out_.late_names = true;
+    note_reach(use, name, judgement);
     if (judgement.effect != Verification::Harmless && use == NameUse::Written) out_.writes_verified = false;
     if (judgement.effect == Verification::Opaque) out_.user_functions = true;
     if (judgement.effect == Verification::Unknown) note_unverified(Unverified{use, name});
+  }
+
+  // What dml_adaptive_object_relationship_list tells of a view or function is believed.
+  void note_reach(NameUse use, const Name& name, const Judgement& judgement) {
+    const bool function = use == NameUse::Function;
+    const bool listed = !relations_.empty() && (function || use == NameUse::Read);
+    const std::string told = listed ? adaptive_name(name.name, function) : std::string();
+    if (judgement.beyond && use != NameUse::Written && !(listed && relations_.is_dependent(told))) out_.reads_beyond = true;
+    const bool plain = judgement.verdict == Verdict::Plain || judgement.reason == Reason::SystemCatalog;
+    const bool runs_code = judgement.effect != Verification::Harmless;
+    const bool writes = runs_code || (judgement.beyond && (use == NameUse::Written || !plain));
+    if (writes && !(function && listed && relations_.is_object(told))) out_.writes_beyond = true;
   }
 
   void note_doubt(Reason reason) {
@@ -140,6 +155,7 @@ class Resolver {
   }
 
   Judge judge_;
+  const ObjectRelations& relations_;
   Resolved out_;
   std::size_t names_ = 0;
 };

@@ -65,6 +65,12 @@ struct Resolved {
   // Something looks names up when it runs, or shows what is visible: it may meet a temporary object that the text does
   // not name.
   bool late_names = false;
+
+  // It may read relations that it does not name: through a view, a function, a parent's children.
+  bool reads_beyond = false;
+  // It may write relations that it does not name, if it is not a plain read: through a function, a trigger, a rule, a
+  // cascading foreign key, a parent's children; or that is not known yet.
+  bool writes_beyond = false;
 };
 
 Resolved resolve(const parser::StatementFacts& facts, const ResolveInput& input, const Policy& policy,

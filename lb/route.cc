@@ -43,7 +43,8 @@ bool is_read(const Statement& statement, const RouteItem& item) {
 }
 
 bool read_committed(TransactionModes::Isolation isolation) {
-  return isolation == TransactionModes::Isolation::Unset || isolation == TransactionModes::Isolation::ReadCommitted;
+  return isolation == TransactionModes::Isolation::Unset || isolation == TransactionModes::Isolation::ReadCommitted ||
+         isolation == TransactionModes::Isolation::ReadUncommitted;
 }
 
 std::optional<Reason> objection_of_hint(const Hint& hint) {
@@ -74,6 +75,7 @@ class Walk {
       if (const auto objection = open()) return objection;
     }
     if (item.primary_pattern) return Reason::PrimaryPattern;
+    if (item.kept_by_write && statement.kind != StatementKind::Show && is_read(statement, item)) return item.kept_by_write;
     switch (statement.kind) {
       case StatementKind::Empty:
         return std::nullopt;
@@ -104,7 +106,7 @@ class Walk {
 
   // The modes of the BEGIN are all known: may its block be on a standby?
   std::optional<Reason> open() {
-    const bool explicit_level = modes_.isolation == TransactionModes::Isolation::ReadCommitted;
+    const bool explicit_level = modes_.isolation != TransactionModes::Isolation::Unset && read_committed(modes_.isolation);
     const bool usual = explicit_level || (read_committed(modes_.isolation) && !session_.unusual_isolation);
     // A standby refuses to be told READ WRITE.
     if (modes_.read_only == Tristate::No || !usual) return Reason::BeginReadWrite;
@@ -289,9 +291,9 @@ Target route_aborted(std::span<const RouteItem> items, const SessionRouting& ses
   const bool ends = first.kind == StatementKind::Rollback || first.kind == StatementKind::Commit;
   if (!ends && first.kind != StatementKind::RollbackTo) return stays;
   if (statements.size() == 1 && items.size() == 1) return stays;
-  // A chained block has none of the modes of the failed one: the server has forgotten them.
+  // Of the modes of the failed block a chained one has those that it was chained with itself.
   Walk walk = !ends                     ? Walk(session, Walk::Block::Open)
-              : first.transaction.chain ? Walk(session, Walk::Block::Open, TransactionModes{})
+              : first.transaction.chain ? Walk(session, Walk::Block::Open, session.chained_modes)
                                         : Walk(session, Walk::Block::None);
   walk.state_has_changed();
   const auto objection = walk_all(items, walk, 1);
@@ -328,6 +330,34 @@ Target route_idle(std::span<const RouteItem> items, const SessionRouting& sessio
   return target;
 }
 
+bool only_reads(std::span<const RouteItem> items) {
+  return std::all_of(items.begin(), items.end(), [](const RouteItem& item) {
+    const auto& statements = item.facts->statements;
+    return std::all_of(statements.begin(), statements.end(), [](const Statement& statement) {
+      return statement.kind == StatementKind::Select || statement.kind == StatementKind::CopyOut || statement.kind == StatementKind::Empty;
+    });
+  });
+}
+
+// A block is open on the primary. What may run beside it must mean there what it means in the block.
+Target route_in_primary_block(std::span<const RouteItem> items, const SessionRouting& session, const Policy& policy) {
+  const Target stays = make_target(Scope::SameNode, Reason::InTransaction);
+  if (!session.reads_aside || items.empty() || !policy.load_balance() || !only_reads(items)) return stays;
+  const auto stays_for = [](Reason cause) { return make_target(Scope::SameNode, Reason::InTransaction, cause); };
+  if (const auto objection = objection_of_text(session)) return stays_for(*objection);
+  const Hint hint = find_hint(items);
+  if (const auto objection = objection_of_hint(hint)) return stays_for(*objection);
+  Walk walk(session, Walk::Block::Open);
+  if (const auto objection = walk_all(items, walk)) return stays_for(objection->cause);
+  if (walk.only_empty()) return stays;
+  const bool to_node = hint.kind == Hint::Kind::Node && hint.node >= 0;
+  Target target = make_target(to_node ? Scope::Node : Scope::AnyReadable, Reason::ReadAside);
+  if (to_node) target.node = hint.node;
+  target.prefer_standby = hint.kind == Hint::Kind::Standby;
+  target.aside = true;
+  return target;
+}
+
 }  // namespace
 
 Target route(std::span<const RouteItem> items, const SessionRouting& session, const Policy& policy) {
@@ -335,7 +365,7 @@ Target route(std::span<const RouteItem> items, const SessionRouting& session, co
   const bool aborted = session.transaction_status == 'E';
   if (!items.empty() && !aborted && all_pool_show(items)) return make_target(Scope::Local, Reason::LocalCommand);
   if (in_block && !session.block_on_standby && !session.block_held) {
-    return make_target(Scope::SameNode, aborted ? Reason::AbortedBlock : Reason::InTransaction);
+    return aborted ? make_target(Scope::SameNode, Reason::AbortedBlock) : route_in_primary_block(items, session, policy);
   }
   if (items.empty()) return make_target(in_block ? Scope::SameNode : Scope::Primary, Reason::NothingToRun);
   if (aborted) return route_aborted(items, session);

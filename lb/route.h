@@ -2,6 +2,7 @@
 // its Sync. Pure and free of allocation.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "lb/policy.h"
@@ -21,12 +22,15 @@ struct RouteItem {
   const parser::StatementFacts* executed = nullptr;
   const Resolved* executed_resolved = nullptr;
   Reason not_executed = Reason::SqlPrepare;
+  // It, or what it executes, may read what was written (reads_written): WrittenTable or RecentlyWritten.
+  std::optional<Reason> kept_by_write{};
 };
 
 // Where the exchange goes. ITEMS in the order in which they run.
 // While a BEGIN is answered but not sent yet (session.block_held) the exchange opens its block wherever it goes.
 //   Primary       all doubt; with reason BlockMoves the open block must first be moved there from its standby
 //   AnyReadable   every statement is a plain read, or the exchange opens a READ COMMITTED block with plain reads in it
+//                 with target.aside: a block is open on the primary, and a plain read may run on a standby beside it
 //   SameNode      a block is open: on the primary, or on a standby (then everything in the exchange may stay there)
 //   Node          a plain read that a hint sends to one node; if that is not usable, the primary
 //   Local         SHOW POOL_NODES and its kin alone

@@ -19,6 +19,11 @@ struct SessionRouting {
   // The block that the client has begun is open nowhere yet; what BEGIN and SET TRANSACTION have said of it.
   bool block_held = false;
   parser::TransactionModes block_modes;
+  // Of the open block, if it has failed: with which one that is chained to it begins.
+  parser::TransactionModes chained_modes;
+  // The block is open on the primary in a server known to be READ COMMITTED, has changed nothing of the session's state,
+  // and disable_load_balance_on_write lets plain reads run on a standby beside it.
+  bool reads_aside = false;
   // Something was written, and disable_load_balance_on_write keeps on the primary since: transactions that may write, or
   // all reads.
   bool transactions_kept = false;

@@ -33,6 +33,9 @@ struct Target {
   int node = -1;  // with Scope::Node
   // With AnyReadable: standbys alone are drawn from; without any the primary serves (hint standby).
   bool prefer_standby = false;
+  // With AnyReadable and Node: on a standby it runs outside of any block, while one is open on the primary. If no standby
+  // serves it is the block's own statement.
+  bool aside = false;
   // With a general reason (MultiStatement, BlockMoves) the particular one behind it; else equal to `reason`.
   Reason cause = Reason::Unparsable;
 };

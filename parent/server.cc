@@ -47,6 +47,7 @@ Status Server::prepare() {
   plan.backends_per_child = kMaxBackends;
   const ledger::LedgerPlan leases{plan.children, kMaxBackends};
   plan.ledger_bytes = ledger::Ledger::bytes(leases);
+  plan.recent_writes = static_cast<std::size_t>(config_->track_table_mutation_table_size);
   auto mapping = shmem::Mapping::create(plan);
   if (!mapping) return fail(mapping.error());
   mapping_ = std::move(*mapping);

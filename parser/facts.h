@@ -92,6 +92,7 @@ struct TransactionModes {
   Tristate deferrable = Tristate::Unset;
   enum class Isolation : std::uint8_t {
     Unset,
+    ReadUncommitted,  // is READ COMMITTED by another name
     ReadCommitted,
     RepeatableRead,
     Serializable

@@ -16,8 +16,10 @@ Isolation isolation_of(std::string_view level) {
     return Isolation::Serializable;
   if (level == "repeatable read")
     return Isolation::RepeatableRead;
-  if (level == "read committed" || level == "read uncommitted")
+  if (level == "read committed")
     return Isolation::ReadCommitted;
+  if (level == "read uncommitted")
+    return Isolation::ReadUncommitted;
   return Isolation::Unset;
 }
 

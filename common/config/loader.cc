@@ -17,6 +17,7 @@
 
 #include "common/base/check.h"
 #include "common/config/indexed.h"
+#include "common/config/object_pair.h"
 #include "common/config/parameter.h"
 #include "common/config/pattern.h"
 #include "common/config/redirect.h"
@@ -205,6 +206,10 @@ class Load {
         const auto pattern = Pattern::compile(text);
         if (!pattern) error_in(name, fmt::format("\"{}\" is no regular expression: {}", text, pattern.error().message));
       }
+    }
+    for (const std::string& text : config_.dml_adaptive_object_relationship_list) {
+      const auto pair = parse_object_pair(text);
+      if (!pair) error_in("dml_adaptive_object_relationship_list", pair.error().message);
     }
     for (const auto& [name, list] : kRedirects) {
       for (const std::string& text : config_.*list) {

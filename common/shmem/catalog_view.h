@@ -27,6 +27,11 @@ struct SchemaFact {
   // Schemas, one a line, with any of which on the search path it is not plain, since a name that a function's body looks
   // up may then mean something else. In front of each stands 'q', or 'n' if it is not quiet then either.
   std::string_view path_doubts = {};
+  // Relation: reading it reads nothing but its own rows: no view, no parent of others, no policy or function of its row.
+  bool reads_itself = false;
+  // Relation: a write to it changes no other: it has no children and no foreign key carries the change on. What
+  // triggers and rules do is told by plain_to_write.
+  bool writes_itself = false;
 };
 
 enum class Known : std::uint8_t { Unknown, Yes };

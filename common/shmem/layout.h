@@ -19,9 +19,10 @@
 //   catalogue region         children (insert only)       children       catalog_facts.h
 //   ledger region            each child its rows; sums    children,      common/ledger/books.h
 //                            under a robust mutex         parent
+//   recent writes            children (compare and swap)  children       recent_writes.h
 //
 // Pages in this order: Head | child 0: ChildPart, SessionSlots, BackendSlots | child 1 ... | catalogue region |
-// ledger region; each piece begins on a page of its own.
+// ledger region | recent writes; each piece begins on a page of its own.
 #pragma once
 
 #include <array>

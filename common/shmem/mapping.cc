@@ -9,8 +9,10 @@
 #include <string>
 
 #include "common/base/check.h"
+#include "common/base/clock.h"
 #include "common/base/sqlstate.h"
 #include "common/shmem/catalog_facts.h"
+#include "common/shmem/recent_writes.h"
 
 namespace weir::shmem {
 namespace {
@@ -26,7 +28,7 @@ std::size_t whole_pages(std::size_t value) { return (value + kPage - 1) / kPage 
 bool sensible(const MappingPlan& plan) {
   return plan.children >= 1 && plan.children <= kMaxChildren && plan.sessions_per_child >= 1 &&
          plan.sessions_per_child <= kMaxRows && plan.backends_per_child >= 1 && plan.backends_per_child <= kMaxRows &&
-         plan.catalog_bytes <= kMaxCatalogBytes && plan.ledger_bytes <= kMaxLedgerBytes;
+         plan.catalog_bytes <= kMaxCatalogBytes && plan.ledger_bytes <= kMaxLedgerBytes && plan.recent_writes <= kMaxRows;
 }
 
 // Empties each row of a dead child that is in use.
@@ -50,7 +52,8 @@ Mapping::Offsets Mapping::offsets_of(const MappingPlan& plan) {
   offsets.first_child = whole_pages(sizeof(Head));
   offsets.catalog = offsets.first_child + offsets.child_size * static_cast<std::size_t>(plan.children);
   offsets.ledger = offsets.catalog + whole_pages(plan.catalog_bytes);
-  offsets.total = offsets.ledger + whole_pages(plan.ledger_bytes);
+  offsets.recent_writes = offsets.ledger + whole_pages(plan.ledger_bytes);
+  offsets.total = offsets.recent_writes + whole_pages(RecentWrites::bytes_for(plan.recent_writes));
   return offsets;
 }
 
@@ -75,6 +78,7 @@ Mapping::Mapping(const MappingPlan& plan, const Offsets& offsets, std::byte* bas
   // All else is valid as the zeros that the kernel gives: not touching it is what makes it cheap.
   for (int slot = 0; slot < plan.children; ++slot) new (&child(slot).cancels) CancelMailbox();
   CatalogFacts::create(catalog_region());
+  RecentWrites::create(recent_writes_region(), monotonic_milliseconds(monotonic_now()));
 }
 
 Mapping::~Mapping() { ::munmap(base_, size_); }
@@ -121,6 +125,10 @@ BackendSlot& Mapping::backend_row(int slot, int index) {
 std::span<std::byte> Mapping::catalog_region() { return {base_ + offsets_.catalog, plan_.catalog_bytes}; }
 
 std::span<std::byte> Mapping::ledger_region() { return {base_ + offsets_.ledger, plan_.ledger_bytes}; }
+
+std::span<std::byte> Mapping::recent_writes_region() {
+  return {base_ + offsets_.recent_writes, RecentWrites::bytes_for(plan_.recent_writes)};
+}
 
 std::uint32_t Mapping::total_clients() {
   std::uint32_t sum = 0;

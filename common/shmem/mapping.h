@@ -17,6 +17,7 @@ struct MappingPlan {
   int backends_per_child = 1024;
   std::size_t catalog_bytes = 8U << 20U;
   std::size_t ledger_bytes = 0;  // Ledger::bytes(), which this folder cannot see
+  std::size_t recent_writes = 2048;  // entries
 };
 
 class Mapping {
@@ -60,6 +61,8 @@ class Mapping {
   std::span<std::byte> catalog_region();
   // Zeros, for the colleague of common/ledger/ledger.h, who makes a ledger of it before the first fork.
   std::span<std::byte> ledger_region();
+  // For recent_writes.h, already made a table.
+  std::span<std::byte> recent_writes_region();
 
   // Clients over all children.
   std::uint32_t total_clients();
@@ -87,6 +90,7 @@ class Mapping {
     std::size_t first_child = 0;
     std::size_t catalog = 0;
     std::size_t ledger = 0;
+    std::size_t recent_writes = 0;
     std::size_t total = 0;
   };
 

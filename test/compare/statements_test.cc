@@ -248,8 +248,8 @@ private:
 TEST(StatementsTest, AllRunWhereTheyMayAndAnswerAsThePrimaryDoes) {
   // What ctest runs is a sample: each statement meets another context and style.
   constexpr int kSample = 67;
-  // EXPLAIN, COPY and EXECUTE of reads are among the misses that are left.
-  constexpr int kMissedPercent = 25;
+  // Reads of a table beside temporary ones, where a function takes its rows, are most of the misses that are left.
+  constexpr int kMissedPercent = 12;
   const int every = setting("WEIR_STATEMENTS_EVERY", kSample);
   const char* only = std::getenv("WEIR_STATEMENTS_ONLY");
   Statements statements(test::Cluster::shared());

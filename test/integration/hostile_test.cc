@@ -131,6 +131,32 @@ TEST_F(HostileTest, half_a_message_and_silence_or_the_end) {
   EXPECT_EQ(direct.value("SELECT count(*) FROM written WHERE v = 'half of'"), "0");
 }
 
+// A client that is gone before the server asks for its data: the server must learn that none will come.
+TEST_F(HostileTest, gone_before_the_copy_begins) {
+  const std::string copy = "COPY written(v) FROM STDIN /* gone */";
+  Connection super(Cluster::shared().conninfo(0, "postgres", "postgres"));
+  const auto left = [&] { return super.value("SELECT count(*) FROM pg_stat_activity WHERE state <> 'idle' AND query LIKE 'COPY written%gone%'"); };
+  for (const std::string& bytes : {query(copy), query(copy) + copy_data("x\n"), parse("", copy) + msg::bind("", "") + execute("") + sync(),
+                                   query("BEGIN") + query(copy), parse("", copy) + msg::bind("", "") + execute("") + flush()}) {
+    for (const bool half : {false, true}) {
+      Connection locks(Cluster::shared().conninfo(0));
+      locks.must("BEGIN");
+      locks.must("LOCK TABLE written");
+      RawClient client(weir_.port());
+      client.login();
+      client.send(bytes);
+      expect_soon("the server waits for the lock", [&] { return left() == "1"; });
+      if (half) {
+        client.half_close();
+      } else {
+        client.disconnect();
+      }
+      locks.must("COMMIT");
+      expect_soon("the server has given up", [&] { return left() == "0"; });
+    }
+  }
+}
+
 TEST_F(HostileTest, random_bytes_after_login) {
   std::mt19937 random(7);
   const std::string tags = "QPBDECSHFXdcfp";

@@ -23,6 +23,7 @@ constexpr bool kSanitized = false;
 #endif
 constexpr std::size_t kMegabyte = 1U << 20U;
 constexpr std::size_t kHuge = (kSanitized ? 60 : 300) * kMegabyte;
+constexpr std::chrono::minutes kLong{4}; // a debug build on a busy machine looks at a hundred megabytes
 constexpr std::size_t kBig = (kSanitized ? 40 : 200) * kMegabyte;
 constexpr long kBoundKib = 24L << 10; // what a child may grow by
 
@@ -103,7 +104,7 @@ TEST_F(LargeTest, query_text) {
   const std::string tail = "')";
   send_large("Q" + int32(static_cast<std::int64_t>(head.size() + kBig + tail.size()) + 5) + head,
              kBig, tail + '\0');
-  EXPECT_EQ(outline(client_.read_to_ready()), "T D:" + std::to_string(kBig) + " C:SELECT 1 Z:I");
+  EXPECT_EQ(outline(client_.read_to_ready(kLong)), "T D:" + std::to_string(kBig) + " C:SELECT 1 Z:I");
 }
 
 TEST_F(LargeTest, parse_text) {
@@ -112,7 +113,7 @@ TEST_F(LargeTest, parse_text) {
   send_large("P" + int32(static_cast<std::int64_t>(head.size() + kBig + tail.size()) + 4) + head,
              kBig, tail);
   client_.send(bind("", "big") + execute("") + close('S', "big") + sync());
-  EXPECT_EQ(outline(client_.read_to_ready()),
+  EXPECT_EQ(outline(client_.read_to_ready(kLong)),
             "1 2 D:" + std::to_string(kBig) + " C:SELECT 1 3 Z:I");
 }
 
@@ -124,7 +125,7 @@ TEST_F(LargeTest, bind_parameter) {
   send_large("B" + int32(static_cast<std::int64_t>(head.size() + kBig + tail.size()) + 4) + head,
              kBig, tail);
   client_.send(execute("") + sync());
-  EXPECT_EQ(outline(client_.read_to_ready()), "1 2 D:" + std::to_string(kBig) + " C:SELECT 1 Z:I");
+  EXPECT_EQ(outline(client_.read_to_ready(kLong)), "1 2 D:" + std::to_string(kBig) + " C:SELECT 1 Z:I");
 }
 
 TEST_F(LargeTest, result_row) {
@@ -138,7 +139,7 @@ TEST_F(LargeTest, error_after_a_large_message) {
   const std::string head = "SELEC '";
   send_large("Q" + int32(static_cast<std::int64_t>(head.size() + kBig / 4 + 1) + 5) + head,
              kBig / 4, std::string("'\0", 2));
-  EXPECT_EQ(outline(client_.read_to_ready()), "E:42601 Z:I");
+  EXPECT_EQ(outline(client_.read_to_ready(kLong)), "E:42601 Z:I");
 }
 
 // The client that does not read holds up its own server only.

@@ -55,6 +55,22 @@ TEST_F(RouteCommandTest, tells_target_nodes_reason_and_facts) {
   EXPECT_EQ(at(both, 0, "statements"), "2");
 }
 
+TEST_F(RouteCommandTest, knows_of_redirects) {
+  const std::string sql = "SELECT 1";
+  const auto nodes = [&](const std::string& redirect, const std::string& text) {
+    Pgweir weir(cluster_, {{"database_redirect_preference_list", "'" + redirect + "'"}});
+    Connection client(weir.conninfo());
+    return at(client.exec("SHOW ROUTE $route$" + text + "$route$"), 0, "nodes");
+  };
+  EXPECT_EQ(nodes("app:primary", sql), "0");
+  EXPECT_EQ(nodes("app:primary", "/*pgweir: standby*/ " + sql), "1,2");
+  EXPECT_EQ(nodes("app:primary(0.3)", sql), "0,1,2");
+  EXPECT_EQ(nodes("app:2", sql), "2");
+  EXPECT_EQ(nodes("app:2(0.0)", sql), "1");
+  EXPECT_EQ(nodes("app:2(0.5)", sql), "1,2");
+  EXPECT_EQ(nodes("other:2", sql), "1,2");
+}
+
 TEST_F(RouteCommandTest, any_text_gets_an_answer) {
   for (const std::string text : {"''", "' '", "';'", "'SELEC'", "'it''s'", "$$$$", "$a$ '$a$", "E'\\x41'", "'SHOW ROUTE ''x'''"}) {
     const Answer answer = client_.exec("SHOW ROUTE " + text);

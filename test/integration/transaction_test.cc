@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <optional>
 
 #include "test/support/meddler.h"
 #include "test/support/pgweir.h"
@@ -70,6 +71,17 @@ TEST_F(TransactionTest, settings_and_savepoints_move_too) {
   same({"BEGIN", kRead, "SET LOCAL work_mem = '3MB'", "SAVEPOINT a", "SET application_name = 'moved'", kRead, "SAVEPOINT b", kRead,
         "INSERT INTO written(v) VALUES ('x')", "SHOW work_mem", "SHOW application_name", "ROLLBACK TO b", "SELECT count(*) FROM written WHERE v = 'x'",
         "ROLLBACK TO a", "SHOW application_name", "SHOW work_mem", "RELEASE a", "COMMIT", "SHOW application_name", "SHOW work_mem"});
+}
+
+// A block keeps what it inherited by a chain even if it fails, and forgets what BEGIN said.
+TEST_F(TransactionTest, modes_of_chained_blocks) {
+  const std::string never = "INSERT INTO written(v) VALUES ('never')";
+  const std::string show = "SHOW transaction_read_only";
+  same({"BEGIN READ ONLY", kRead, "COMMIT AND CHAIN", never, "ROLLBACK AND CHAIN", show, never, "COMMIT"});
+  same({"BEGIN READ ONLY", kRead, never, "ROLLBACK AND CHAIN", show, "COMMIT"});
+  same({"BEGIN", "SET TRANSACTION READ ONLY", kRead, "COMMIT AND CHAIN", show, "SELECT 1/0", "COMMIT AND CHAIN", show, never, "ROLLBACK"});
+  same({"BEGIN READ ONLY", kRead, "COMMIT AND CHAIN", "SELECT txid_current() > 0", "SELECT 1/0", "ROLLBACK AND CHAIN", show, "ROLLBACK AND CHAIN", show, "COMMIT"});
+  same({"BEGIN ISOLATION LEVEL READ UNCOMMITTED", kRead, "SHOW transaction_isolation", "COMMIT AND CHAIN", "SHOW transaction_isolation", "COMMIT"});
 }
 
 TEST_F(TransactionTest, everything_else_in_a_block) {
@@ -302,6 +314,60 @@ TEST(transaction, a_begin_that_a_standby_refuses) {
   client.must("COMMIT");
   standby.change("", "");
   EXPECT_TRUE(weir.reaches_standby(client, kRead));
+}
+
+// The standby's connection of a block that has only read.
+class StandbyBackendTest : public testing::Test {
+protected:
+  // Begins a block that reads on a standby; the pid of its server process there.
+  int begin_and_read() {
+    EXPECT_TRUE(weir_.reaches_standby(client_, kRead));
+    client_.must("BEGIN");
+    node_ = weir_.node_of(client_, kRead);
+    EXPECT_GT(node_, 0);
+    super_.emplace(cluster_.conninfo(node_, "postgres", "postgres"));
+    return std::stoi(super_->value("SELECT pid FROM pg_stat_activity WHERE application_name = 'victim'"));
+  }
+
+  const Cluster& cluster_ = Cluster::shared();
+  Pgweir weir_{cluster_};
+  Connection client_{weir_.conninfo() + " application_name=victim"};
+  int node_ = -1;
+  std::optional<Connection> super_; // of that node
+};
+
+TEST_F(StandbyBackendTest, its_end_does_not_end_the_block) {
+  client_.must("INSERT INTO written(v) VALUES ('known')");
+  const int pid = begin_and_read();
+  super_->must("SELECT pg_terminate_backend(" + std::to_string(pid) + ")");
+  expect_soon("it is gone", [&] { return super_->value("SELECT count(*) FROM pg_stat_activity WHERE pid = " + std::to_string(pid)) == "0"; });
+  client_.must("INSERT INTO written(v) VALUES ('after its end')");
+  EXPECT_EQ(client_.transaction(), 'T');
+  client_.must("COMMIT");
+}
+
+// The last words of the standby must not become a part of the answer to a write on the primary.
+TEST_F(StandbyBackendTest, its_end_while_the_block_moves) {
+  client_.must("INSERT INTO written(v) VALUES ('known')");
+  for (int i = 0; i < 20; ++i) {
+    const int pid = begin_and_read();
+    super_->must("SELECT pg_terminate_backend(" + std::to_string(pid) + ")");
+    const Answer answer = client_.exec("INSERT INTO written(v) VALUES ('moved')");
+    EXPECT_EQ(answer.tag, "INSERT 0 1") << answer.message;
+    EXPECT_EQ(client_.transaction(), 'T');
+    client_.must("COMMIT");
+  }
+}
+
+TEST_F(StandbyBackendTest, its_silence_does_not_hold_up_the_primary) {
+  client_.must("INSERT INTO written(v) VALUES ('known')");
+  const int pid = begin_and_read();
+  ASSERT_EQ(::kill(pid, SIGSTOP), 0);
+  client_.must("INSERT INTO written(v) VALUES ('without an answer')");
+  client_.must("COMMIT");
+  EXPECT_EQ(client_.value(kRead), "row 1"); // elsewhere
+  ASSERT_EQ(::kill(pid, SIGCONT), 0);
+  EXPECT_TRUE(weir_.reaches_standby(client_, kRead));
 }
 
 } // namespace

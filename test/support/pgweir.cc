@@ -253,7 +253,7 @@ int Pgweir::node_of(Connection& connection, const std::string& sql) {
 }
 
 bool Pgweir::reaches_standby(Connection& connection, const std::string& sql) {
-  constexpr std::chrono::seconds kLookups{5};
+  constexpr std::chrono::seconds kLookups{30};
   return wait_until([&] { return node_of(connection, sql) > 0; }, kLookups);
 }
 

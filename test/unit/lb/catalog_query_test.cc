@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace weir::lb {
@@ -17,7 +18,7 @@ using shmem::FactKind;
 std::string field(bool value) { return value ? "t" : "f"; }
 
 CatalogRow row(const char* kind, const char* name, const char* schema, bool plain, bool to_write, bool builtin) {
-  return {kind, name, schema, field(plain), field(to_write), field(builtin), "t", "f", ""};
+  return {kind, name, schema, field(plain), field(to_write), field(builtin), "t", "f", "", "f", "f"};
 }
 
 const std::vector<Missing> kAsked = {{FactKind::Relation, "t"}, {FactKind::Function, "t"}, {FactKind::Type, "u"}};
@@ -77,7 +78,7 @@ TEST(CatalogRows, AreSortedToTheirNames) {
 TEST(CatalogRows, AnythingUnexpectedSpoilsTheAnswer) {
   const CatalogRow good = row("r", "t", "a", true, true, false);
   EXPECT_TRUE(parse_catalog_rows(kAsked, std::vector<CatalogRow>{good}).has_value());
-  std::vector<CatalogRow> bad(11, good);
+  std::vector<CatalogRow> bad(13, good);
   bad[0].pop_back();
   bad[1].push_back("t");
   bad[2][0] = "o";       // not asked for of that kind
@@ -89,6 +90,8 @@ TEST(CatalogRows, AnythingUnexpectedSpoilsTheAnswer) {
   bad[8][6] = "";
   bad[9][7] = std::nullopt;
   bad[10][8] = std::nullopt;
+  bad[11][9] = std::nullopt;
+  bad[12][10] = "1";
   for (const CatalogRow& one : bad) EXPECT_FALSE(parse_catalog_rows(kAsked, std::vector<CatalogRow>{good, one}));
 }
 
@@ -196,6 +199,11 @@ TEST(CatalogServer, FindsWhatTheTableSays) {
   }
   ASSERT_GT(names.size(), 60U);
 
+  // reads_itself and writes_itself.
+  const std::map<std::string, std::string> kReach = {
+      {"plain", "tt"}, {"a_view", "ff"}, {"mat", "tf"}, {"seq", "ff"}, {"unlogged", "tt"}, {"part", "ff"}, {"part_1", "tt"}, {"parent", "ff"}, {"child", "tt"}, {"middle", "ff"},
+      {"referenced", "tf"}, {"cascading", "tt"}, {"referenced_strictly", "tt"}, {"strict", "tt"}, {"with_row_function", "ff"}, {"triggered", "tt"}};
+  std::size_t reached = 0;
   for (const char* strings : {"on", "off"}) {
     for (std::size_t at = 0; at < names.size(); at += kMaxQueryNames) {
       const std::vector<Missing> some(names.begin() + static_cast<std::ptrdiff_t>(at),
@@ -204,9 +212,16 @@ TEST(CatalogServer, FindsWhatTheTableSays) {
       ASSERT_TRUE(facts.has_value());
       for (std::size_t i = 0; i < some.size(); ++i) {
         EXPECT_EQ(cell((*facts)[i].schemas), expected[at + i]) << names[at + i].name;
+        const auto reach = kReach.find(names[at + i].name);
+        if (reach == kReach.end() || names[at + i].kind != FactKind::Relation) continue;
+        ASSERT_EQ((*facts)[i].schemas.size(), 1U) << reach->first;
+        const SchemaFlags& flags = (*facts)[i].schemas[0];
+        EXPECT_EQ(field(flags.reads_itself) + field(flags.writes_itself), reach->second) << reach->first;
+        ++reached;
       }
     }
   }
+  EXPECT_EQ(reached, 2 * kReach.size());
 }
 
 }  // namespace

@@ -122,6 +122,7 @@ struct Text {
   std::optional<parser::StatementFacts> executed;
   Resolved executed_resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, {}};
   Reason not_executed = Reason::SqlPrepare;
+  std::optional<Reason> kept_by_write{};
 };
 
 Statement parse_statement(const std::string& word) {
@@ -184,7 +185,12 @@ Text parse_text(const std::string& source) {
   }
   for (const std::string& word : split(rest, ';')) text.facts.statements.push_back(parse_statement(word));
   if (marks.starts_with("%")) text.primary_pattern = true;
-  apply_marks(split(marks + " ", ' ').front(), text.resolved);
+  const std::string mark = split(marks + " ", ' ').front();
+  if (mark == "@!") {
+    text.kept_by_write = Reason::WrittenTable;
+  } else {
+    apply_marks(mark, text.resolved);
+  }
   return text;
 }
 
@@ -193,7 +199,7 @@ Target route_texts(const std::vector<Text>& texts, const SessionRouting& session
   for (const Text& text : texts) {
     const bool executes = text.executed.has_value();
     items.push_back({&text.facts, &text.resolved, text.primary_pattern, executes ? &*text.executed : nullptr,
-                     executes ? &text.executed_resolved : nullptr, text.not_executed});
+                     executes ? &text.executed_resolved : nullptr, text.not_executed, text.kept_by_write});
   }
   return route(items, session, policy);
 }

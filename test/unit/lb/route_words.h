@@ -36,6 +36,7 @@ inline void apply_session_word(SessionRouting& session, PolicySettings& settings
       {"ro", [&] { session.block_modes.read_only = parser::Tristate::Yes; }},
       {"rw", [&] { session.block_modes.read_only = parser::Tristate::No; }},
       {"rr", [&] { session.block_modes.isolation = parser::TransactionModes::Isolation::RepeatableRead; }},
+      {"aside", [&] { session.transaction_status = 'T'; session.reads_aside = true; }},
       {"kept", [&] { session.transactions_kept = true; }},
       {"readskept", [&] { session.reads_kept = true; }},
       {"unusual", [&] { session.unusual_isolation = true; }},
@@ -66,6 +67,7 @@ inline void apply_session_word(SessionRouting& session, PolicySettings& settings
 inline std::string target_text(const Target& target) {
   std::string text(enum_name(target.scope));
   if (target.scope == Scope::Node) text += "=" + std::to_string(target.node);
+  if (target.aside) text += "+aside";
   if (target.prefer_standby) text += "+standby";
   text += std::string("\t") + reason_name(target.reason);
   if (target.cause != target.reason) text += std::string("\t") + reason_name(target.cause);

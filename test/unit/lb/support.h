@@ -22,6 +22,8 @@ class FakeCatalog : public shmem::CatalogView {
     bool quiet = false;
     bool late = false;
     std::string path_doubts = {};
+    bool reads_itself = false;
+    bool writes_itself = false;
   };
 
   void add(shmem::FactKind kind, const std::string& name, Object object) {
@@ -32,7 +34,7 @@ class FakeCatalog : public shmem::CatalogView {
 
   // Shorthands.
   void table(const std::string& schema, const std::string& name) {
-    add(shmem::FactKind::Relation, name, {schema, true, true, false});
+    add(shmem::FactKind::Relation, name, {schema, true, true, false, false, false, {}, true, true});
   }
   void view(const std::string& schema, const std::string& name) {
     add(shmem::FactKind::Relation, name, {schema, false, false, false});
@@ -54,7 +56,7 @@ class FakeCatalog : public shmem::CatalogView {
     shmem::CatalogAnswer answer{shmem::Known::Yes, {}};
     for (const Object& object : found->second) {
       answer.schemas.push_back({object.schema, object.plain, object.plain_to_write, object.builtin, object.quiet,
-                                object.late, object.path_doubts});
+                                object.late, object.path_doubts, object.reads_itself, object.writes_itself});
     }
     return answer;
   }

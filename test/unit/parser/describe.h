@@ -75,6 +75,8 @@ inline void describe_names(std::string& out, std::string_view label,
 
 inline void describe_modes(std::string& out, const TransactionModes& modes) {
   using Isolation = TransactionModes::Isolation;
+  if (modes.isolation == Isolation::ReadUncommitted)
+    out += " read_uncommitted";
   if (modes.isolation == Isolation::ReadCommitted)
     out += " read_committed";
   if (modes.isolation == Isolation::RepeatableRead)

@@ -84,7 +84,8 @@ int check_number(const CatalogFacts& facts, std::uint64_t n, std::vector<std::ui
       same = same && answer.schemas[i].schema == right[i].schema && answer.schemas[i].plain == right[i].plain &&
              answer.schemas[i].plain_to_write == right[i].plain_to_write &&
              answer.schemas[i].builtin == right[i].builtin && answer.schemas[i].quiet == right[i].quiet &&
-             answer.schemas[i].late == right[i].late && answer.schemas[i].path_doubts == right[i].path_doubts;
+             answer.schemas[i].late == right[i].late && answer.schemas[i].reads_itself == right[i].reads_itself &&
+             answer.schemas[i].writes_itself == right[i].writes_itself && answer.schemas[i].path_doubts == right[i].path_doubts;
     }
     if (same) return 1;
   }

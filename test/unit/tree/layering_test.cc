@@ -39,7 +39,7 @@ const std::map<std::string, Rule>& rules() {
       {"lb",
        {{"common/base", "parser"},
         {"common/shmem/node_view.h", "common/shmem/replication_delay.h", "common/shmem/catalog_view.h", "common/config/config.h",
-         "common/config/pattern.h", "common/config/redirect.h"},
+         "common/config/pattern.h", "common/config/redirect.h", "common/config/object_pair.h", "common/shmem/recent_writes.h"},
         {"re2/", "boost/", "fmt/"}}},
       {"child",
        {{"common/base", "common/wire", "common/config", "common/shmem", "common/ledger", "common/process",
