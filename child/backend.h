@@ -108,7 +108,9 @@ class Backend final : public StreamHandler {
   static constexpr StateVersion kAsImage = ~StateVersion{0};
   StateVersion applied = 0;
   StateImagePtr image;
-  std::uint64_t lent_to = 0;  // the session that has it or had it last, by its number in this process
+  // The only session, by its number, that may have drawn from sequences here; 0: none has. kSeveral: more than one.
+  static constexpr std::uint64_t kSeveral = ~std::uint64_t{0};
+  std::uint64_t drawn_by = 0;
   // Prepared statements that exist here, by name, with the generation of the session's statement.
   NameMap<std::uint64_t> prepared;
   // Shared statements that exist here, by number, and when each was last used, in uses.

@@ -302,6 +302,7 @@ void BackendCache::reset(std::unique_ptr<Backend> backend) {
   backend->set_state(BackendState::Resetting);
   backend->applied = 0;
   backend->image = nullptr;
+  backend->drawn_by = 0;
   backend->forget_statements();
   Backend* raw = backend.get();
   resetting_.push_back(std::move(backend));

@@ -236,6 +236,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // (session_prepare.cc)
   bool prepare(Backend& backend);
   const StateImagePtr& state_image();
+  bool forgets_sequences(Backend& backend);
   // (session_lend.cc)
   void give_back();
   bool keeps_primary() const;

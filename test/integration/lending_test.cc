@@ -216,5 +216,14 @@ TEST_F(LendingTest, statement_mode_refuses_transactions) {
   EXPECT_EQ(client.value("SELECT 1"), "1");
 }
 
+TEST_F(LendingTest, nobody_sees_what_another_has_drawn) {
+  one_.must("INSERT INTO written(v) VALUES ('draws')");
+  EXPECT_EQ(two_.exec("SELECT lastval()").sqlstate, "55000");
+  two_.must("INSERT INTO written(v) VALUES ('draws')");
+  const std::string last = two_.value("SELECT lastval()");
+  EXPECT_EQ(two_.value("SELECT max(id) FROM written"), last);
+  EXPECT_EQ(one_.exec("SELECT lastval()").sqlstate, "55000");
+}
+
 } // namespace
 } // namespace weir::test

@@ -103,9 +103,10 @@ TEST(section_settings, minus_one_is_not_said_and_a_later_line_counts) {
 
 TEST(section_settings, secrets_are_not_shown) { EXPECT_EQ(settings_text({{"user", "u"}, {"password", "p"}, {"zz", "1"}}), "user=u password=***** zz=1"); }
 
-TEST(section_settings, one_notice_a_section_while_nothing_of_it_is_in_effect) {
-  EXPECT_EQ(section_notices({{"databases", {"host", "port"}}, {"tenants", {}}}),
-            (std::vector<std::string>{"section [databases] is not yet in effect", "section [tenants] is not yet in effect"}));
+TEST(section_settings, one_notice_a_key_or_section_that_is_not_in_effect) {
+  EXPECT_EQ(section_notices({{"databases", {"host", "pool_size", "port"}}, {"tenants", {}}}),
+            (std::vector<std::string>{"key host of [databases] is not yet in effect", "key port of [databases] is not yet in effect",
+                                      "section [tenants] is not yet in effect"}));
   EXPECT_TRUE(section_notices({}).empty());
 }
 
