@@ -11,6 +11,7 @@
 #include "child/worker.h"
 #include "common/base/wake.h"
 #include "common/config/config.h"
+#include "common/ledger/ledger.h"
 #include "common/shmem/mapping.h"
 #include "common/wire/encode.h"
 
@@ -34,6 +35,7 @@ class Prepared : public ::testing::Test {
     if (!mapping) std::abort();
     mapping_ = std::move(*mapping);
     context_.mapping = mapping_.get();
+    context_.ledger = &ledger_;
     context_.slot = 0;
     context_.sockets = &sockets_;
     context_.wakes = &wakes_;
@@ -48,7 +50,10 @@ class Prepared : public ::testing::Test {
   }
   void succeed() { names_.succeeded(*backend_); }
 
+  static constexpr ledger::LedgerPlan kLedgerPlan = {1, 4};
   std::unique_ptr<shmem::Mapping> mapping_;
+  std::vector<std::byte> books_ = std::vector<std::byte>(ledger::Ledger::bytes(kLedgerPlan));
+  ledger::Ledger ledger_ = ledger::Ledger::create(books_, kLedgerPlan);
   std::vector<process::ListenSocket> sockets_;
   std::vector<Wake> wakes_;
   process::RoleContext context_;
