@@ -67,6 +67,7 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, std::string 
     : worker_(worker),
       slot_(slot),
       stream_(worker.loop(), std::move(fd), *this),
+      cancel_pid_(worker.cancel_pid(slot)),
       cancel_secret_(secure_random_u32()),
       active_at_(worker.loop().now()),
       number_(worker.next_session_number()) {
@@ -76,10 +77,6 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, std::string 
 }
 
 ClientSession::~ClientSession() = default;
-
-std::uint32_t ClientSession::cancel_pid() const {
-  return (static_cast<std::uint32_t>(worker_.context().slot) << 20U | static_cast<std::uint32_t>(slot_)) + 1;
-}
 
 void ClientSession::set_state(ClientState state) {
   if (state == state_) return;
@@ -126,6 +123,7 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   active_at_ = worker_.loop().now();
   set_state(ClientState::Idle);
   give_back();
+  worker_.may_sleep_soon();
   if (!in_.empty()) schedule_pump();
   if (worker_.config().log_connections) {
     log::print(log::Level::Log, log_context(), "connection received: host={} port={}", identity_.peer, identity_.peer_port);
@@ -234,7 +232,7 @@ void ClientSession::shut_down() {
   fail(make_fatal(sqlstate::kAdminShutdown, "terminating connection due to administrator command"));
 }
 
-bool ClientSession::idle_for(Monotonic now, std::chrono::seconds limit) const {
+bool ClientSession::idle_for(Monotonic now, Milliseconds limit) const {
   return state_ == ClientState::Idle && tracker_.idle() && now - active_at_ >= limit;
 }
 

@@ -7,7 +7,7 @@
 // session_effects.cc (what exchanges do to the session), session_prepare.cc and session_names.cc (a backend catches up),
 // session_lend.cc and session_rename.cc (backends that are lent by the transaction, and the names on them), session_block.cc
 // (transaction blocks held and moved), session_side.cc (reads beside a block, and what was written), session_local.cc and
-// session_command.cc (statements of pgweir's own),
+// session_command.cc (statements of pgweir's own), session_sleep.cc (idle sessions become snapshots),
 // session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
 // that are run again elsewhere, servers that are lost).
 #pragma once
@@ -33,6 +33,7 @@
 #include "child/reply_tracker.h"
 #include "child/resolver.h"
 #include "child/session_settings.h"
+#include "child/session_snapshot.h"
 #include "child/session_state.h"
 #include "child/show_route.h"
 #include "common/admin/rowset.h"
@@ -84,6 +85,8 @@ struct ClientIdentity {
 class ClientSession final : private StreamHandler, private BackendUser, private BackendWaiter {
  public:
   ClientSession(Worker& worker, int slot, UniqueFd fd, std::string peer, int peer_port);
+  // A client that was asleep, or came from another process: idle, with FD to its client.
+  ClientSession(Worker& worker, int slot, UniqueFd fd, SessionSnapshot snapshot, Monotonic active_at);
   ~ClientSession();
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
@@ -91,7 +94,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   int slot() const { return slot_; }
   ClientState state() const { return state_; }
   const ClientIdentity& identity() const { return identity_; }
-  std::uint32_t cancel_pid() const;
+  std::uint32_t cancel_pid() const { return cancel_pid_; }
   std::uint32_t cancel_secret() const { return cancel_secret_; }
   char status() const { return status_; }
   std::int64_t connected_epoch() const { return connected_epoch_; }
@@ -118,7 +121,22 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void nodes_changed(bool grown);
   void shut_down();       // FATAL 57P01
   void config_changed();  // the worker has another configuration
-  bool idle_for(Monotonic now, std::chrono::seconds limit) const;
+  bool idle_for(Monotonic now, Milliseconds limit) const;
+  Monotonic active_at() const { return active_at_; }
+  // Has connections until its client goes: it will never sleep.
+  bool keeps_its_set() const { return pool_mode_ == PoolMode::Session && !set_.empty(); }
+  // (session_sleep.cc) Whether it may become a snapshot now; the encoded one; and the socket, after which the session is to be
+  // destroyed. wake(): the socket of one that was asleep has something to read.
+  bool can_sleep() const;
+  enum class For : std::uint8_t { ThisProcess, Another };
+  std::optional<std::string> snapshot(For whom) const;
+  UniqueFd leave();
+  int socket() const { return stream_.fd(); }
+  void wake();
+  bool may_move() const { return pool_mode_ != PoolMode::Session; }
+  // It is to go to another child as soon as nothing of it is under way; -1: it stays.
+  void should_move(int child) { move_to_ = child; }
+  int move_to() const { return move_to_; }
   void client_idle_timeout();
 
  private:
@@ -338,7 +356,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   std::unique_ptr<ClientLogin> login_;
   LoginInfo* info_ = nullptr;
   std::optional<auth::Secret> secret_;
-  std::uint32_t cancel_secret_;
+  const std::uint32_t cancel_pid_;  // tells in which slot of which child it began
+  const std::uint32_t cancel_secret_;
   std::int64_t connected_epoch_ = epoch_seconds(wall_now());
   Monotonic active_at_;  // last sign of life of the client, for client_idle_limit
 
@@ -358,6 +377,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
 
   const std::uint64_t number_;  // of this session in this process
   PoolMode pool_mode_ = PoolMode::Session;
+  int move_to_ = -1;
   std::int64_t query_wait_timeout_ = 0;  // seconds, 0 none
   StateImagePtr image_;         // of the session's state at image_version_
   StateVersion image_version_ = 0;

@@ -55,6 +55,9 @@ std::vector<admin::ProcessFacts> process_facts(Worker& worker) {
     facts.served = row.served;
     facts.clients = row.clients;
     facts.waiting = row.waiting;
+    facts.busy = row.busy;
+    facts.asleep = row.asleep;
+    facts.moved_away = row.moved_away;
     facts.draining = row.state == shmem::ChildState::Draining;
     for (int i = 0; i < static_cast<int>(row.session_slots.load()); ++i) {
       shmem::SessionRow session;

@@ -51,6 +51,9 @@ class StatementNames {
   // A Parse of NAME is under way (one of pgweir's own included).
   bool is_pending(std::string_view name) const;
   bool empty() const { return names_.empty() && pending_.empty(); }
+  bool nothing_pending() const { return pending_.empty(); }
+  // Those that exist, by name.
+  const NameMap<PreparedPtr>& known() const { return names_; }
 
   // A statement of pgweir's own (SHOW POOL_*), which no server has.
   void define(PreparedPtr statement);

@@ -42,6 +42,9 @@ void ClientSession::give_back() {
       worker_.backends().release(std::move(backend));
     }
   }
+  if (!set_.empty()) return;
+  worker_.may_sleep_soon();
+  if (move_to_ >= 0) worker_.move_soon(*this);
 }
 
 }  // namespace weir::child

@@ -72,6 +72,21 @@ void SessionState::set_startup_parameters(Parameters parameters) {
   if (startup_.empty()) startup_stamp_ = 0;
 }
 
+std::optional<SessionState::Saved> SessionState::saved() const {
+  if (in_block_ || base_ || owes_startup() || has_local_) return std::nullopt;
+  return Saved{startup_, entries_, in_packets_, version_, startup_stamp_, reset_stamp_, discard_stamp_};
+}
+
+void SessionState::restore_saved(Saved saved) {
+  startup_ = std::move(saved.startup);
+  entries_ = std::move(saved.entries);
+  in_packets_ = saved.in_packets;
+  version_ = saved.version;
+  startup_stamp_ = saved.startup_stamp;
+  reset_stamp_ = saved.reset_stamp;
+  discard_stamp_ = saved.discard_stamp;
+}
+
 const SessionState::Entry* SessionState::find(const std::vector<Entry>& entries, std::string_view parameter) {
   for (const Entry& entry : entries) {
     if (entry.parameter == parameter) return &entry;

@@ -40,6 +40,31 @@ class SessionState {
  public:
   using Parameters = std::vector<std::pair<std::string, std::string>>;
 
+  // One parameter that the session has set, or reset.
+  struct Entry {
+    std::string parameter;
+    std::string replay;
+    std::string literal;
+    bool has_literal = false;
+    bool is_reset = false;
+    StateVersion stamp = 0;
+    bool operator==(const Entry&) const = default;
+  };
+  // All of it between two transactions.
+  struct Saved {
+    Parameters startup;
+    std::vector<Entry> entries;
+    bool in_packets = false;
+    StateVersion version = 1;
+    StateVersion startup_stamp = 1;
+    StateVersion reset_stamp = 0;
+    StateVersion discard_stamp = 0;
+    bool operator==(const Saved&) const = default;
+  };
+  // None: something is under way.
+  std::optional<Saved> saved() const;
+  void restore_saved(Saved saved);
+
   // The startup parameters that are state (names in lower case).
   void set_startup_parameters(Parameters parameters);
   // From now on every connection of the session has them in its own startup packet: they need no replay, and RESET finds
@@ -100,14 +125,6 @@ class SessionState {
   bool has_savepoint(std::string_view name) const;
 
  private:
-  struct Entry {
-    std::string parameter;
-    std::string replay;
-    std::string literal;
-    bool has_literal = false;
-    bool is_reset = false;
-    StateVersion stamp = 0;
-  };
   struct Savepoint {
     std::string name;
     std::vector<Entry> entries;   // as they were

@@ -34,6 +34,12 @@ void SharedRows::set_waiting(std::size_t waiting) {
   context_.mapping->child_row(context_.slot).waiting.store(static_cast<std::uint32_t>(waiting), std::memory_order_relaxed);
 }
 
+void SharedRows::set_asleep(std::size_t asleep) {
+  context_.mapping->child_row(context_.slot).asleep.store(static_cast<std::uint32_t>(asleep), std::memory_order_relaxed);
+}
+
+void SharedRows::count_moved() { context_.mapping->child_row(context_.slot).moved_away.fetch_add(1, std::memory_order_relaxed); }
+
 std::uint32_t SharedRows::total_clients() const { return context_.mapping->total_clients(); }
 
 double SharedRows::siblings_mean(bool& sibling_has_room) const {

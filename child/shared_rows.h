@@ -23,6 +23,9 @@ class SharedRows {
   void set_clients(std::size_t clients);
   void count_served();
   void set_waiting(std::size_t waiting);
+  void set_asleep(std::size_t asleep);
+  // A client was given to another child.
+  void count_moved();
   std::uint32_t total_clients() const;
   // Clients of the other running children on average, and whether one of them has nobody waiting.
   double siblings_mean(bool& sibling_has_room) const;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "child/backend_cache.h"
+#include "child/balancer.h"
 #include "child/cancel.h"
 #include "child/catalog_lookup.h"
 #include "child/client_login.h"
@@ -16,7 +17,10 @@
 #include "child/leases.h"
 #include "child/listener.h"
 #include "child/resolver.h"
+#include "child/session_snapshot.h"
 #include "child/shared_rows.h"
+#include "child/siblings.h"
+#include "child/sleepers.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
@@ -29,7 +33,6 @@
 namespace weir::child {
 namespace {
 
-constexpr Milliseconds kParkTick{250};
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kAvoid{5};
 constexpr std::chrono::seconds kBetweenRecalls{1};
@@ -50,6 +53,11 @@ Worker::Worker(process::RoleContext& context)
   backends_ = std::make_unique<BackendCache>(*this);
   catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
   listener_ = std::make_unique<Listener>(*this);
+  sleepers_ = std::make_unique<Sleepers>(loop_, [this](int slot) { wake_sleeper(slot); });
+  siblings_ = std::make_unique<Siblings>(context_);
+  siblings_->take(Siblings::Kind::Client, [this](Bytes bytes, UniqueFd socket) { adopt_client(bytes, std::move(socket)); });
+  balancer_ = std::make_unique<Balancer>(*this);
+  sleep_timer_.set(loop_, [this] { put_to_sleep(); });
   apply_config();
 }
 
@@ -63,6 +71,7 @@ int Worker::run() {
   tick_.set(loop_, [this] { tick(); });
   tick_.arm(kTick);
   park_timer_.set(loop_, [this] { wake_parked(); });
+  siblings_->start(loop_);
   listener_->start();
   rows_->started();
   context_.wakes->at(process::RoleContext::kParentWake).notify();
@@ -228,57 +237,6 @@ void Worker::obey_recalls() {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------ sessions
-
-void Worker::accepted(UniqueFd fd, bool, std::string peer, int peer_port) {
-  int slot = 0;
-  if (!free_slots_.empty()) {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  } else {
-    slot = static_cast<int>(sessions_.size());
-    sessions_.emplace_back();
-  }
-  ++session_count_;
-  ++served_;
-  rows_->set_clients(session_count_);
-  rows_->count_served();
-  sessions_[static_cast<std::size_t>(slot)] = std::make_unique<ClientSession>(*this, slot, std::move(fd), std::move(peer), peer_port);
-}
-
-void Worker::session_ended(ClientSession& session) {
-  auto& slot = sessions_[static_cast<std::size_t>(session.slot())];
-  if (slot.get() != &session) return;
-  unpark(session);
-  rows_->forget_session(session.slot());
-  free_slots_.push_back(session.slot());
-  loop_.destroy_later(std::move(slot));
-  --session_count_;
-  rows_->set_clients(session_count_);
-  last_activity_ = loop_.now();
-  listener_->reconsider();
-  maybe_exit();
-}
-
-ClientSession* Worker::session_at(int slot) {
-  return slot >= 0 && static_cast<std::size_t>(slot) < sessions_.size() ? sessions_[static_cast<std::size_t>(slot)].get() : nullptr;
-}
-
-void Worker::park(ClientSession& session) {
-  if (std::find(parked_.begin(), parked_.end(), &session) == parked_.end()) parked_.push_back(&session);
-  if (!park_timer_.armed()) park_timer_.arm(kParkTick);
-}
-
-void Worker::unpark(ClientSession& session) { std::erase(parked_, &session); }
-
-void Worker::wake_parked() {
-  const std::vector<ClientSession*> waiting = parked_;
-  for (ClientSession* session : waiting) {
-    if (std::find(parked_.begin(), parked_.end(), session) != parked_.end()) session->resume_parked();
-  }
-  if (!parked_.empty() && !park_timer_.armed()) park_timer_.arm(kParkTick);
-}
-
 // ------------------------------------------------------------------------------------------------------------- logins
 
 LoginInfo& Worker::login_info(const std::string& database, const std::string& user) {
@@ -313,8 +271,31 @@ void Worker::route_cancel(std::uint32_t pid, std::uint32_t secret) {
 
 void Worker::drain_cancels() {
   for (const shmem::CancelNote& note : context_.mapping->cancel_mailbox(context_.slot).drain()) {
-    ClientSession* session = session_at(static_cast<int>((note.pid - 1) & 0xfffffU));
-    if (session != nullptr && session->cancel_pid() == note.pid && session->cancel_secret() == note.secret) session->cancel();
+    if (ClientSession* session = client_of(note)) {
+      session->cancel();
+    } else if (!note.passed_on) {
+      pass_cancel_on(note);
+    }
+  }
+}
+
+ClientSession* Worker::client_of(const shmem::CancelNote& note) {
+  const auto in = [&](int slot) {
+    ClientSession* session = session_at(slot);
+    return session != nullptr && session->cancel_pid() == note.pid && session->cancel_secret() == note.secret ? session : nullptr;
+  };
+  if (ClientSession* session = in(static_cast<int>((note.pid - 1) & 0xfffffU))) return session;
+  for (auto [it, end] = moved_here_.equal_range(note.pid); it != end; ++it) {
+    if (ClientSession* session = in(it->second)) return session;
+  }
+  return nullptr;
+}
+
+// The client may have been moved to another child: nobody knows to which.
+void Worker::pass_cancel_on(shmem::CancelNote note) {
+  note.passed_on = true;
+  for (int child = 0; child < context_.mapping->children(); ++child) {
+    if (child != context_.slot && context_.mapping->cancel_mailbox(child).post(note)) wake_child(child);
   }
 }
 
@@ -342,6 +323,7 @@ void Worker::stop(Stop how) {
   listener_->stop();
   rows_->draining();
   if (how == Stop::Fast) {
+    wake_all_sleepers();
     for (auto& session : sessions_) {
       if (session != nullptr) session->shut_down();
     }
@@ -368,11 +350,8 @@ void Worker::tick() {
   leases_->sweep();
   catalog_lookup_->sweep(now);
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
-  for (auto& session : sessions_) {
-    if (session == nullptr) continue;
-    const auto limit = session->config().client_idle_limit;
-    if (limit > 0 && session->idle_for(now, std::chrono::seconds(limit))) session->client_idle_timeout();
-  }
+  end_long_idle(now);
+  balancer_->look(now);
   if (draining_) return maybe_exit();
   // Both drain this child and never cut a client; the parent puts another in its place.
   const bool many = config_->child_max_connections > 0 && served_ >= static_cast<std::uint64_t>(config_->child_max_connections);

@@ -15,12 +15,14 @@
 
 #include "child/backend.h"
 #include "child/login_info.h"
+#include "child/sleepers.h"
 #include "child/state_image.h"
 #include "child/statement_registry.h"
 #include "common/auth/verifier.h"
 #include "common/base/event_loop.h"
 #include "common/base/random.h"
 #include "common/process/role_context.h"
+#include "common/shmem/cancel_mailbox.h"
 #include "common/shmem/node_view.h"
 #include "common/shmem/replication_delay.h"
 #include "lb/choose.h"
@@ -34,6 +36,7 @@ struct Config;
 namespace weir::child {
 
 class BackendCache;
+class Balancer;
 class CancelRequest;
 class CatalogLookup;
 class ClientSession;
@@ -41,6 +44,7 @@ class Leases;
 class Listener;
 class Resolver;
 class SharedRows;
+class Siblings;
 
 class Worker {
  public:
@@ -96,6 +100,16 @@ class Worker {
   void accepted(UniqueFd fd, bool is_unix, std::string peer, int peer_port);
   void session_ended(ClientSession& session);
   std::size_t session_count() const { return session_count_; }
+  // A session has become idle: in a while it is kept as a snapshot.
+  void may_sleep_soon();
+  // Clients go to another child: this one, at the end of the turn; and of those that are active now, so many thousandths, each as soon as
+  // nothing of it is under way.
+  void move_soon(const ClientSession& session);
+  void give_clients(int child, int thousandths);
+  // ... and come from one: BYTES are a snapshot.
+  void adopt_client(Bytes bytes, UniqueFd socket);
+  // What the client in SLOT is told as its process, for cancel requests.
+  std::uint32_t cancel_pid(int slot) const;
   ClientSession* session_at(int slot);
   // Told when the nodes change and every 250 ms while the session is on the list.
   void park(ClientSession& session);
@@ -133,11 +147,22 @@ class Worker {
   void on_wake();
   void refresh_nodes();
   void drain_cancels();
+  void pass_cancel_on(shmem::CancelNote note);
+  ClientSession* client_of(const shmem::CancelNote& note);
   void obey_recalls();
   void stop(Stop how);
   void tick();
   void maybe_exit();
   void wake_parked();
+  int take_slot();
+  void forget_moved(const ClientSession& session);
+  void free_slot(int slot);
+  bool move(ClientSession& session, int child);
+  void put_to_sleep();
+  void wake_sleeper(int slot);
+  void wake_all_sleepers();
+  void end_long_idle(Monotonic now);
+  ClientSession& restore(int slot, Sleepers::Asleep asleep);
 
   process::RoleContext& context_;
   EventLoop loop_;
@@ -164,8 +189,14 @@ class Worker {
   std::unique_ptr<BackendCache> backends_;
   std::unique_ptr<CatalogLookup> catalog_lookup_;
   std::unique_ptr<Listener> listener_;
-  std::vector<std::unique_ptr<ClientSession>> sessions_;
+  std::unique_ptr<Siblings> siblings_;
+  std::unique_ptr<Balancer> balancer_;
+  std::unique_ptr<Sleepers> sleepers_;
+  std::vector<std::unique_ptr<ClientSession>> sessions_;  // by slot; null: free, or it sleeps
   std::vector<int> free_slots_;
+  // Slots of clients that began elsewhere, by what they know as their process: not unique, since a place that one leaves is
+  // taken by another.
+  std::multimap<std::uint32_t, int> moved_here_;
   std::vector<ClientSession*> parked_;
   std::vector<std::unique_ptr<CancelRequest>> last_cancels_;
   std::size_t session_count_ = 0;
@@ -180,6 +211,8 @@ class Worker {
   FdEvent on_wake_;
   Timer tick_;
   Timer park_timer_;
+  Timer sleep_timer_;
+  bool sleep_armed_ = false;
   bool draining_ = false;
   Stop stopping_ = Stop::None;
   Monotonic may_exit_at_{};  // what is being closed is waited for till then

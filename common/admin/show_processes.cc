@@ -66,7 +66,10 @@ std::vector<Column> processes_columns() {
           {"status"},
           {"clients", kInt4},
           {"waiting", kInt4},
-          {"draining"}};
+          {"draining"},
+          {"busy_percent", kInt4},
+          {"asleep", kInt4},
+          {"moved_away", kInt8}};
 }
 
 Rowset show_processes(std::span<const ProcessFacts> processes) {
@@ -89,7 +92,10 @@ Rowset show_processes(std::span<const ProcessFacts> processes) {
                            std::string(process_status(process)),
                            std::to_string(process.clients),
                            std::to_string(process.waiting),
-                           process.draining ? "true" : "false"});
+                           process.draining ? "true" : "false",
+                           std::to_string((process.busy + 5) / 10),
+                           std::to_string(process.asleep),
+                           std::to_string(process.moved_away)});
   }
   return out;
 }

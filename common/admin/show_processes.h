@@ -17,6 +17,9 @@ struct ProcessFacts {
   std::uint64_t served = 0;     // clients since it started
   std::uint32_t clients = 0;    // now
   std::uint32_t waiting = 0;    // for a server connection
+  std::uint32_t busy = 0;       // thousandths of the time that it uses a processor
+  std::uint32_t asleep = 0;     // of its clients: idle, and kept as snapshots
+  std::uint64_t moved_away = 0; // clients that it has given to others
   bool draining = false;        // takes no more clients and ends with its last
   std::vector<shmem::SessionRow> sessions;
   std::vector<shmem::BackendRow> backends;

@@ -128,6 +128,12 @@ void Stream::close() {
   fd_.reset();
 }
 
+UniqueFd Stream::release() {
+  UniqueFd fd = std::move(fd_);
+  close();
+  return fd;
+}
+
 void set_tcp_options(int fd) {
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

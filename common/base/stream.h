@@ -65,6 +65,8 @@ class Stream {
   void discard_input();
   // Stops all events and closes the socket.
   void close();
+  // ... and leaves it open: it is the caller's. Nothing may be pending.
+  UniqueFd release();
 
  private:
   void flush();

@@ -17,6 +17,7 @@ struct CancelNote {
   std::uint32_t pid = 0;
   std::uint32_t secret = 0;
   std::int64_t received_ms = 0;  // by the monotonic clock, which all processes share; 0: not told
+  bool passed_on = false;        // by the child in which the client began: it is there no more
 };
 
 class CancelMailbox {

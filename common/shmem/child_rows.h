@@ -22,6 +22,10 @@ struct ChildRow {
   std::atomic<std::uint32_t> waiting{0};      // clients that wait for a server connection
   std::atomic<std::uint32_t> session_slots{0};  // rows ever used: those beyond were never touched
   std::atomic<std::uint32_t> backend_slots{0};
+  std::atomic<std::uint32_t> busy{0};         // thousandths of the time that it uses a processor
+  std::atomic<std::int64_t> busy_at_ms{0};    // when that was measured, by the monotonic clock; 0: never
+  std::atomic<std::uint32_t> asleep{0};       // of the clients: kept as snapshots
+  std::atomic<std::uint64_t> moved_away{0};   // clients given to another child
   std::atomic<std::uint32_t> restarts{0};     // children that ended in this slot; the parent counts
   std::array<std::atomic<std::uint32_t>, kMaxNodes> connections{};  // to each node: in use by clients, or being opened
   std::array<std::atomic<std::uint32_t>, kMaxNodes> latency{};      // of reads on each node, microseconds, smoothed
@@ -37,6 +41,10 @@ struct ChildRow {
     clients = 0;
     served = 0;
     waiting = 0;
+    busy = 0;
+    busy_at_ms = 0;
+    asleep = 0;
+    moved_away = 0;
     for (auto& count : connections) count.store(0, std::memory_order_relaxed);
     for (auto& time : latency) time.store(0, std::memory_order_relaxed);
   }

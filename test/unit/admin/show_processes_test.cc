@@ -67,7 +67,8 @@ Rowset pools_of(const ProcessFacts& facts, std::int64_t now = 0) {
 TEST(ShowProcesses, columns) {
   EXPECT_EQ(names_of(processes_columns()),
             (Names{"pool_pid", "start_time", "client_connection_count", "database", "username",
-                   "backend_connection_time", "pool_counter", "status", "clients", "waiting", "draining"}));
+                   "backend_connection_time", "pool_counter", "status", "clients", "waiting", "draining", "busy_percent", "asleep",
+                   "moved_away"}));
   EXPECT_EQ(type_of(processes_columns(), "pool_pid"), kInt4);
   EXPECT_EQ(type_of(processes_columns(), "client_connection_count"), kInt8);
   EXPECT_EQ(type_of(processes_columns(), "pool_counter"), kInt8);
@@ -80,6 +81,9 @@ TEST(ShowProcesses, values) {
                     client(2, "carol", ClientPhase::Idle, 'I', 200), client(3, "", ClientPhase::Startup, 'I', 400)};
   facts.backends = {backend(0, "alice"), backend(1, "bob")};
   facts.backends[1].created_at = 999'999'999;
+  facts.busy = 996;
+  facts.asleep = 2;
+  facts.moved_away = 5;
   const Rowset rows = processes_of(facts);
   ASSERT_EQ(rows.rows.size(), 1U);
   EXPECT_EQ(cell(rows, 0, "pool_pid"), "4242");
@@ -92,6 +96,9 @@ TEST(ShowProcesses, values) {
   EXPECT_EQ(cell(rows, 0, "clients"), "2");
   EXPECT_EQ(cell(rows, 0, "waiting"), "1");
   EXPECT_EQ(cell(rows, 0, "draining"), "false");
+  EXPECT_EQ(cell(rows, 0, "busy_percent"), "100");
+  EXPECT_EQ(cell(rows, 0, "asleep"), "2");
+  EXPECT_EQ(cell(rows, 0, "moved_away"), "5");
 }
 
 TEST(ShowProcesses, a_child_without_clients) {

@@ -1,0 +1,227 @@
+// The sessions of a child: accepted, asleep, parked, ended. See worker.h.
+#include <algorithm>
+#include <utility>
+
+#include "child/balancer.h"
+#include "child/client_login.h"
+#include "child/client_session.h"
+#include "child/listener.h"
+#include "child/session_snapshot.h"
+#include "child/shared_rows.h"
+#include "child/siblings.h"
+#include "child/sleepers.h"
+#include "child/worker.h"
+#include "common/base/check.h"
+#include "common/base/log.h"
+#include "common/config/config.h"
+
+namespace weir::child {
+namespace {
+
+constexpr Milliseconds kParkTick{250};
+// Idle sessions become snapshots after kSleepAfter; if more than kAwake are idle, after kSleepSoon.
+constexpr Milliseconds kSleepSoon{100};
+constexpr Milliseconds kSleepAfter{1000};
+constexpr std::size_t kAwake = 128;
+// A client that has said something within that time is moved with its load.
+constexpr std::chrono::seconds kActive{1};
+// A session of which the snapshot has more bytes stays as it is.
+constexpr std::size_t kLargest = 16U << 10U;
+
+}  // namespace
+
+int Worker::take_slot() {
+  int slot = static_cast<int>(sessions_.size());
+  if (!free_slots_.empty()) {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  } else {
+    sessions_.emplace_back();
+  }
+  ++session_count_;
+  rows_->set_clients(session_count_);
+  return slot;
+}
+
+void Worker::free_slot(int slot) {
+  rows_->forget_session(slot);
+  free_slots_.push_back(slot);
+  --session_count_;
+  rows_->set_clients(session_count_);
+  last_activity_ = loop_.now();
+  listener_->reconsider();
+  maybe_exit();
+}
+
+void Worker::accepted(UniqueFd fd, bool, std::string peer, int peer_port) {
+  const int slot = take_slot();
+  ++served_;
+  rows_->count_served();
+  sessions_[static_cast<std::size_t>(slot)] = std::make_unique<ClientSession>(*this, slot, std::move(fd), std::move(peer), peer_port);
+}
+
+void Worker::session_ended(ClientSession& session) {
+  auto& slot = sessions_[static_cast<std::size_t>(session.slot())];
+  if (slot.get() != &session) return;
+  unpark(session);
+  forget_moved(session);
+  loop_.destroy_later(std::move(slot));
+  free_slot(session.slot());
+}
+
+void Worker::may_sleep_soon() {
+  if (sleep_armed_) return;
+  sleep_armed_ = true;
+  sleep_timer_.arm(kSleepSoon);
+}
+
+void Worker::put_to_sleep() {
+  sleep_armed_ = false;
+  const Monotonic now = loop_.now();
+  balancer_->look(now);
+  const auto may = [&](const std::unique_ptr<ClientSession>& session) { return session != nullptr && session->idle_for(now, kSleepSoon) && session->can_sleep(); };
+  const auto idle = static_cast<std::size_t>(std::count_if(sessions_.begin(), sessions_.end(), may));
+  const Milliseconds after = idle > kAwake ? kSleepSoon : kSleepAfter;
+  for (auto& session : sessions_) {
+    if (session == nullptr) continue;
+    if (!session->keeps_its_set()) may_sleep_soon();
+    if (!session->idle_for(now, after) || !may(session)) continue;
+    const std::optional<std::string> snapshot = session->snapshot(ClientSession::For::ThisProcess);
+    if (!snapshot || snapshot->size() > kLargest) continue;
+    Sleepers::Asleep asleep{session->leave(), std::make_unique<char[]>(snapshot->size()), snapshot->size(), session->active_at()};
+    std::copy(snapshot->begin(), snapshot->end(), asleep.snapshot.get());
+    unpark(*session);
+    const int slot = session->slot();
+    loop_.destroy_later(std::move(session));
+    if (!sleepers_->add(slot, asleep)) restore(slot, std::move(asleep));
+  }
+  rows_->set_asleep(sleepers_->count());
+}
+
+void Worker::wake_sleeper(int slot) {
+  Sleepers::Asleep asleep = sleepers_->take(slot);
+  if (!asleep.valid()) return;
+  restore(slot, std::move(asleep)).wake();
+  rows_->set_asleep(sleepers_->count());
+  may_sleep_soon();
+}
+
+void Worker::wake_all_sleepers() {
+  for (std::size_t slot = 0; sleepers_->count() > 0 && slot < sessions_.size(); ++slot) {
+    if (Sleepers::Asleep asleep = sleepers_->take(static_cast<int>(slot)); asleep.valid()) restore(static_cast<int>(slot), std::move(asleep));
+  }
+}
+
+ClientSession& Worker::restore(int slot, Sleepers::Asleep asleep) {
+  std::optional<SessionSnapshot> snapshot = decode_snapshot(as_bytes(asleep.bytes()));
+  WEIR_CHECK(snapshot.has_value());  // as this process has made it
+  auto& session = sessions_[static_cast<std::size_t>(slot)];
+  session = std::make_unique<ClientSession>(*this, slot, std::move(asleep.socket), std::move(*snapshot), asleep.active_at);
+  return *session;
+}
+
+// client_idle_limit
+void Worker::end_long_idle(Monotonic now) {
+  if (const std::chrono::seconds limit{config_->client_idle_limit}; limit.count() > 0) {
+    std::vector<int> over;
+    sleepers_->for_each([&](int slot, const Sleepers::Asleep& asleep) {
+      if (now - asleep.active_at >= limit) over.push_back(slot);
+    });
+    for (const int slot : over) restore(slot, sleepers_->take(slot));
+  }
+  for (auto& session : sessions_) {
+    if (session == nullptr) continue;
+    const auto limit = session->config().client_idle_limit;
+    if (limit > 0 && session->idle_for(now, std::chrono::seconds(limit))) session->client_idle_timeout();
+  }
+}
+
+// -------------------------------------------------------------------------------------- from one child to another
+
+void Worker::move_soon(const ClientSession& session) {
+  // Not here: the session is in the middle of its work.
+  loop_.defer([this, slot = session.slot(), pid = session.cancel_pid()] {
+    ClientSession* still = session_at(slot);
+    if (still != nullptr && still->cancel_pid() == pid && still->move_to() >= 0) move(*still, still->move_to());
+  });
+}
+
+void Worker::give_clients(int child, int thousandths) {
+  std::vector<ClientSession*> active;
+  for (auto& session : sessions_) {
+    if (session == nullptr) continue;
+    session->should_move(-1);
+    if (session->may_move() && loop_.now() - session->active_at() < kActive) active.push_back(session.get());
+  }
+  const std::size_t count = (active.size() * static_cast<std::size_t>(thousandths) + 999) / 1000;
+  for (std::size_t i = 0; i < std::min(count, active.size()); ++i) {
+    active[i]->should_move(child);
+    move(*active[i], child);
+  }
+}
+
+bool Worker::move(ClientSession& session, int child) {
+  if (draining_ || !session.can_sleep()) return false;
+  const std::optional<std::string> snapshot = session.snapshot(ClientSession::For::Another);
+  if (!snapshot) return false;
+  session.should_move(-1);
+  const int slot = session.slot();
+  if (!siblings_->send(child, Siblings::Kind::Client, *snapshot, session.socket())) return false;
+  unpark(session);
+  forget_moved(session);
+  session.leave();
+  rows_->count_moved();
+  loop_.destroy_later(std::move(sessions_[static_cast<std::size_t>(slot)]));
+  free_slot(slot);
+  return true;
+}
+
+void Worker::forget_moved(const ClientSession& session) {
+  for (auto [it, end] = moved_here_.equal_range(session.cancel_pid()); it != end; ++it) {
+    if (it->second != session.slot()) continue;
+    moved_here_.erase(it);
+    return;
+  }
+}
+
+void Worker::adopt_client(Bytes bytes, UniqueFd socket) {
+  std::optional<SessionSnapshot> snapshot = decode_snapshot(bytes);
+  if (!snapshot || !socket.valid()) {
+    log::error("a client that came from another child is not understood, and is cut off");
+    return;
+  }
+  snapshot->number = 0;
+  const int slot = take_slot();
+  const std::uint32_t pid = snapshot->cancel_pid;
+  auto& session = sessions_[static_cast<std::size_t>(slot)];
+  session = std::make_unique<ClientSession>(*this, slot, std::move(socket), std::move(*snapshot), loop_.now());
+  if (pid != cancel_pid(slot)) moved_here_.emplace(pid, slot);
+  rows_->publish_session(*session);
+  if (stopping_ == Stop::Fast) return session->shut_down();
+  may_sleep_soon();
+}
+
+std::uint32_t Worker::cancel_pid(int slot) const {
+  return (static_cast<std::uint32_t>(context_.slot) << 20U | static_cast<std::uint32_t>(slot)) + 1;
+}
+
+ClientSession* Worker::session_at(int slot) {
+  return slot >= 0 && static_cast<std::size_t>(slot) < sessions_.size() ? sessions_[static_cast<std::size_t>(slot)].get() : nullptr;
+}
+
+void Worker::park(ClientSession& session) {
+  if (std::find(parked_.begin(), parked_.end(), &session) == parked_.end()) parked_.push_back(&session);
+  if (!park_timer_.armed()) park_timer_.arm(kParkTick);
+}
+
+void Worker::unpark(ClientSession& session) { std::erase(parked_, &session); }
+
+void Worker::wake_parked() {
+  const std::vector<ClientSession*> waiting = parked_;
+  for (ClientSession* session : waiting) {
+    if (std::find(parked_.begin(), parked_.end(), session) != parked_.end()) session->resume_parked();
+  }
+  if (!parked_.empty() && !park_timer_.armed()) park_timer_.arm(kParkTick);
+}
+
+}  // namespace weir::child

@@ -1,0 +1,1 @@
+fuzz_target(snapshot weir_child)
