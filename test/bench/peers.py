@@ -198,6 +198,7 @@ pid_file_name = '{self.folder}/pid'
 work_dir = '{self.folder}'
 num_init_children = 2
 max_pool = {CLIENTS}
+default_pool_size = {CLIENTS if self.mode == 'session' else 20}
 pool_mode = '{self.mode}'
 load_balance_mode = on
 enable_pool_hba = off
@@ -207,7 +208,12 @@ sr_check_database = '{SERVICE_DATABASE}'
         return [self.program(), "-n", "-f", f"{self.folder}/pgweir.conf"]
 
 
-PEERS = {peer.name: peer for peer in (Forwarder, PgBouncerSession, PgBouncerTransaction, Pgpool, Pgweir)}
+class PgweirTransaction(Pgweir):
+    name = "pgweir-transaction"
+    mode = "transaction"
+
+
+PEERS = {peer.name: peer for peer in (Forwarder, PgBouncerSession, PgBouncerTransaction, Pgpool, Pgweir, PgweirTransaction)}
 
 
 def parse_list(text):

@@ -91,7 +91,7 @@ const std::map<std::string, Values>& values_of_types() {
       {"xid8", {"3", "700"}},
       {"cid", {"1"}},
       {"tid", {"(0,1)"}},
-      {"regclass", {"t1", "pg_class", "seq", "mat", "v_plain"}},
+      {"regclass", {"t1", "pg_am", "seq", "mat", "v_plain"}},
       {"regproc", {"f_imm", "pi"}},
       {"regprocedure", {"f_imm(int)", "abs(int)"}},
       {"regtype", {"int", "text", "mood"}},
