@@ -39,7 +39,9 @@ void Balancer::look(Monotonic now) {
   // Twice the same: one measurement is no load.
   const bool again = move.to >= 0 && move.to == last_.to;
   last_ = again ? Move{} : move;
-  if (again) worker_.give_clients(move.to, move.thousandths);
+  // Those that were told to go and have not had a quiet moment stay, if that is no longer the advice.
+  if (again || giving_) worker_.give_clients(again ? move.to : -1, move.thousandths);
+  giving_ = again;
 }
 
 bool Balancer::measure(Monotonic now) {

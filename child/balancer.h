@@ -28,6 +28,7 @@ class Balancer {
   std::size_t most_clients_;      // of one child, so that its descriptors suffice
   std::vector<ChildLoad> loads_;
   Move last_;
+  bool giving_ = false;           // some may still be on their way
 };
 
 }  // namespace weir::child

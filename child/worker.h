@@ -103,7 +103,7 @@ class Worker {
   // A session has become idle: in a while it is kept as a snapshot.
   void may_sleep_soon();
   // Clients go to another child: this one, at the end of the turn; and of those that are active now, so many thousandths, each as soon as
-  // nothing of it is under way.
+  // nothing of it is under way; all others stay. CHILD -1: all stay.
   void move_soon(const ClientSession& session);
   void give_clients(int child, int thousandths);
   // ... and come from one: BYTES are a snapshot.

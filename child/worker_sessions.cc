@@ -153,6 +153,7 @@ void Worker::give_clients(int child, int thousandths) {
     session->should_move(-1);
     if (session->may_move() && loop_.now() - session->active_at() < kActive) active.push_back(session.get());
   }
+  if (child < 0) return;
   const std::size_t count = (active.size() * static_cast<std::size_t>(thousandths) + 999) / 1000;
   for (std::size_t i = 0; i < std::min(count, active.size()); ++i) {
     active[i]->should_move(child);
@@ -164,7 +165,6 @@ bool Worker::move(ClientSession& session, int child) {
   if (draining_ || !session.can_sleep()) return false;
   const std::optional<std::string> snapshot = session.snapshot(ClientSession::For::Another);
   if (!snapshot) return false;
-  session.should_move(-1);
   const int slot = session.slot();
   if (!siblings_->send(child, Siblings::Kind::Client, *snapshot, session.socket())) return false;
   unpark(session);
