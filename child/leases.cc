@@ -128,6 +128,8 @@ Leases::Answer Leases::ask(BackendGroup& group, Monotonic since, bool may_wait, 
     request.limits = limits(group);
     request.overrides_epoch = epoch_;
     request.since_ms = monotonic_milliseconds(since);
+    request.demand = demand(group);
+    ++request.demand.clients;  // who asks is in no queue yet
     request.wait = group.wait;
     request.may_wait = may_wait;
     const ledger::AcquireResult result = ledger_.acquire(slot_, request, now_ms());
@@ -136,14 +138,14 @@ Leases::Answer Leases::ask(BackendGroup& group, Monotonic since, bool may_wait, 
     switch (result.outcome) {
       case ledger::Outcome::Done:
         lease = result.lease;
-        if (groups_.size() <= static_cast<std::size_t>(lease)) groups_.resize(static_cast<std::size_t>(lease) + 1);
-        groups_[static_cast<std::size_t>(lease)] = &group;
+        gained(group, lease);
         if (result.from_reserve) {
           log::warning("taking connection from reserve_pool (database \"{}\", user \"{}\", node {})", request.pool.database, request.pool.user, request.pool.node);
         }
         return Answer::Granted;
       case ledger::Outcome::Refused:
         if (result.refused_by != ledger::Limit::Turn) group.refused_by = result.refused_by;
+        group.ask_again_ms = result.ask_again_ms;
         return Answer::Wait;
       case ledger::Outcome::Full: return Answer::NoRoom;
       case ledger::Outcome::Stale: read_overrides(); break;
@@ -153,13 +155,24 @@ Leases::Answer Leases::ask(BackendGroup& group, Monotonic since, bool may_wait, 
   return Answer::Wait;
 }
 
+void Leases::gained(BackendGroup& group, ledger::LeaseId lease) {
+  if (groups_.size() <= static_cast<std::size_t>(lease)) groups_.resize(static_cast<std::size_t>(lease) + 1);
+  groups_[static_cast<std::size_t>(lease)] = &group;
+  group.gained_ms = now_ms();
+}
+
+ledger::Demand Leases::demand(const BackendGroup& group) {
+  const auto in_use = static_cast<std::int32_t>(group.total) - static_cast<std::int32_t>(group.idle.size());
+  return {group.total, in_use + static_cast<std::int32_t>(group.waiters.size()), group.gained_ms};
+}
+
 std::int64_t Leases::own_since(const BackendGroup& group) {
   return group.waiters.empty() ? 0 : monotonic_milliseconds(group.waiters.front().since);
 }
 
 void Leases::waiters_changed(BackendGroup& group) {
   if (group.wait < 0) return;
-  if (const std::int64_t since = own_since(group); since > 0) return ledger_.set_waiting_since(slot_, group.wait, since);
+  if (const std::int64_t since = own_since(group); since > 0) return ledger_.set_waiting_since(slot_, group.wait, since, demand(group));
   ledger_.stop_waiting(slot_, group.wait);
   group.wait = -1;
 }
@@ -173,7 +186,9 @@ void Leases::note_in_use(const Backend& backend) {
 }
 
 void Leases::note_pid(const Backend& backend) {
-  if (backend.lease >= 0) ledger_.set_backend_pid(slot_, backend.lease, backend.pid);
+  if (backend.lease < 0) return;
+  ledger_.set_backend_pid(slot_, backend.lease, backend.pid);
+  ledger_.mark_ready(slot_, backend.lease, now_ms());
 }
 
 void Leases::ended(Backend& backend) {
@@ -222,28 +237,62 @@ void Leases::look() {
   if (calls == calls_seen_ && !look_again_) return;
   look_again_ = !ledger_.call_ins(slot_, now_ms(), calls_);
   calls_at_ms_ = now_ms();
+  std::erase_if(fulfilled_, [&](const ledger::CallIn& done) { return calls_at_ms_ - done.called_ms > kCallsGoodMs; });
+  std::erase_if(calls_, [&](const ledger::CallIn& call) {
+    return std::any_of(fulfilled_.begin(), fulfilled_.end(), [&](const ledger::CallIn& done) { return done.is_same(call); });
+  });
   if (!look_again_) calls_seen_ = calls;
   ledger_.evictions(slot_, evictions_);
 }
 
-bool Leases::must_go(const BackendGroup& group, const Backend& backend) {
+void Leases::fulfil(const ledger::CallIn& call) {
+  fulfilled_.push_back(call);
+  std::erase_if(calls_, [&](const ledger::CallIn& one) { return one.is_same(fulfilled_.back()); });
+}
+
+Leases::Fate Leases::fate_of(const BackendGroup& group, const Backend& backend) {
   const auto evicted = std::find_if(evictions_.begin(), evictions_.end(), [&](const auto& one) { return one.lease == backend.lease; });
   if (evicted != evictions_.end()) {
     evictions_.erase(evicted);
-    return true;
+    return {true, std::nullopt};
   }
-  if (calls_.empty()) return false;
-  const auto wish = [&] {
-    return std::find_if(calls_.begin(), calls_.end(), [&](const auto& call) { return group_of(call.lease) == &group && ledger::gives_up(own_since(group), call.since_ms); });
-  };
-  if (now_ms() - calls_at_ms_ <= kCallsGoodMs && wish() == calls_.end()) return false;
+  if (calls_.empty()) return {};
+  const auto wish = [&] { return std::find_if(calls_.begin(), calls_.end(), [&](const auto& call) { return group_of(call.lease) == &group; }); };
+  if (now_ms() - calls_at_ms_ <= kCallsGoodMs && wish() == calls_.end()) return {};
   // The one who asked may have got another meanwhile.
   look_again_ = true;
   look();
   const auto still = wish();
-  if (still == calls_.end()) return false;
-  calls_.erase(still);
+  if (still == calls_.end()) return {};
+  const ledger::CallIn call = *still;
+  fulfil(call);
+  return {true, call};
+}
+
+void Leases::begin_handing(const Backend& backend) { ledger_.hand_over(slot_, backend.lease, now_ms()); }
+
+bool Leases::is_adopted(Backend& backend) {
+  if (!ledger_.adopted(slot_, backend.lease)) return false;
+  groups_[static_cast<std::size_t>(backend.lease)] = nullptr;
+  backend.lease = -1;
   return true;
+}
+
+bool Leases::take_back(const Backend& backend) { return ledger_.take_back(slot_, backend.lease, now_ms()); }
+
+Leases::Answer Leases::adopt(int giver, ledger::LeaseId given, BackendGroup& group, ledger::LeaseId& lease) {
+  const ledger::PoolName pool{std::get<0>(group.key), std::get<1>(group.key), std::get<2>(group.key)};
+  for (int i = 0; i < kAsks; ++i) {
+    const ledger::AcquireResult result = ledger_.adopt(slot_, giver, given, pool, group.wait, now_ms());
+    notify(result.wakes);
+    if (result.outcome == ledger::Outcome::Busy) continue;
+    group.wait = result.wait;
+    if (result.outcome != ledger::Outcome::Done) return Answer::NoRoom;
+    lease = result.lease;
+    gained(group, lease);
+    return Answer::Granted;
+  }
+  return Answer::Wait;
 }
 
 void Leases::sweep() {

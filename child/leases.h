@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "child/backend_cache.h"
@@ -45,9 +46,24 @@ class Leases {
   BackendGroup* group_of(ledger::LeaseId lease) const;
   // Does a connection that has just come free go, instead of staying for the group's own? To be asked once for each: a
   // wish is then fulfilled.
-  bool must_go(const BackendGroup& group, const Backend& backend);
+  struct Fate {
+    bool goes = false;
+    std::optional<ledger::CallIn> call;  // nothing: a limit was lowered
+  };
+  Fate fate_of(const BackendGroup& group, const Backend& backend);
+  // A connection of the group goes to the one who called: no other goes for that.
+  void fulfil(const ledger::CallIn& call);
   // Since when the oldest of the group's own waits; 0: nobody does.
   static std::int64_t own_since(const BackendGroup& group);
+
+  // Handing over: see hand_over.h and the ledger.
+  void begin_handing(const Backend& backend);
+  // It is the taker's: BACKEND has no lease any more.
+  bool is_adopted(Backend& backend);
+  // False: somebody has just adopted it.
+  bool take_back(const Backend& backend);
+  // The lease of a sibling, which is on its way, becomes LEASE of GROUP. Wait: the ledger is busy. NoRoom: it cannot be had.
+  Answer adopt(int giver, ledger::LeaseId given, BackendGroup& group, ledger::LeaseId& lease);
 
   // The configuration or what is known of nodes has changed.
   void limits_changed();
@@ -68,6 +84,8 @@ class Leases {
   void notify(const ledger::Wakes& wakes);
   void end(Ending& ending);
   void give_back(ledger::LeaseId lease);
+  void gained(BackendGroup& group, ledger::LeaseId lease);
+  static ledger::Demand demand(const BackendGroup& group);
 
   Worker& worker_;
   ledger::Ledger& ledger_;
@@ -76,6 +94,7 @@ class Leases {
   std::vector<std::unique_ptr<Ending>> ending_;
   std::vector<ledger::CallIn> calls_;
   std::int64_t calls_at_ms_ = 0;
+  std::vector<ledger::CallIn> fulfilled_;  // of late
   std::vector<ledger::Eviction> evictions_;
   std::uint32_t calls_seen_ = 0;
   bool look_again_ = false;

@@ -1,9 +1,12 @@
 #include "parent/server.h"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "common/base/log.h"
 #include "common/base/random.h"
@@ -55,11 +58,19 @@ Status Server::prepare() {
   mapping_->status().started_at = epoch_seconds(wall_now());
   mapping_->status().parent_pid = getpid();
   wakes_ = std::vector<Wake>(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(plan.children));
+  for (int slot = 0; slot < plan.children; ++slot) {
+    int pair[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0) {
+      return fail(make_fatal(sqlstate::kInternalError, fmt::format("could not create a socket for child processes: {}", std::strerror(errno))));
+    }
+    parcels_.push_back({UniqueFd(pair[0]), UniqueFd(pair[1])});
+  }
   context_.config = config_;
   context_.mapping = mapping_.get();
   context_.ledger = ledger_.get();
   context_.sockets = &sockets_.sockets();
   context_.wakes = &wakes_;
+  context_.parcels = &parcels_;
   nodes_ = std::make_unique<NodeTableWriter>(*mapping_);
   supervisor_ = std::make_unique<Supervisor>(loop_, context_);
   return {};

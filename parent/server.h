@@ -41,6 +41,7 @@ class Server {
   std::unique_ptr<ledger::Ledger> ledger_;
   ListenSockets sockets_;
   std::vector<Wake> wakes_;
+  std::vector<process::ParcelChannel> parcels_;
   process::RoleContext context_;
   std::unique_ptr<NodeTableWriter> nodes_;
   std::unique_ptr<Supervisor> supervisor_;

@@ -27,6 +27,12 @@ struct ListenSocket {
   bool is_unix = false;
 };
 
+// A socket for datagrams to one child, which siblings hand server connections over.
+struct ParcelChannel {
+  UniqueFd receive;  // that child's
+  UniqueFd send;     // all others'
+};
+
 struct RoleContext {
   std::shared_ptr<const config::Config> config;
   std::uint64_t config_generation = 0;  // of `config`: a role that was forked behind a newer one has missed its SIGHUP
@@ -36,6 +42,7 @@ struct RoleContext {
   std::vector<ListenSocket>* sockets = nullptr;
   // One eventfd a process: [0] parent, [1] health, [2 + slot] children. Wake others through it, watch your own.
   std::vector<Wake>* wakes = nullptr;
+  std::vector<ParcelChannel>* parcels = nullptr;  // by child slot
 
   std::string password_key;  // decrypts AES secrets; empty: there is none
   std::string salt_seed;     // random: what clients are told of a user's salt is the same in every child
