@@ -193,6 +193,11 @@ void BackendCache::open(Group& group, Waiting waiting, ledger::LeaseId lease) {
   attempt->backend = std::make_unique<Backend>(worker_, std::get<2>(group.key), attempt->waiting.key);
   attempt->backend->home = &group;
   attempt->backend->lease = lease;
+  worker_.leases().bind(*attempt->backend);
+  if (attempt->waiting.waiter != nullptr && attempt->waiting.key.fixed.empty() && attempt->waiting.key.replication.empty()) {
+    group.secret = attempt->waiting.secret;
+    group.secret_known = true;
+  }
   worker_.register_backend(*attempt->backend);
   attempt->login = std::make_unique<BackendLogin>(worker_, *attempt->backend, attempt->waiting.secret,
                                                   [this, raw](const LoginFailure* failure) { attempt_done(raw, failure); });
@@ -226,6 +231,7 @@ void BackendCache::attempt_done(Attempt* attempt, const LoginFailure* failure) {
     done->waiting.waiter->on_backend(std::move(done->backend));
     return;
   }
+  if (failure->kind == LoginFailure::Kind::NeedPassword || failure->kind == LoginFailure::Kind::Refused) group.secret_known = false;
   done->backend->close();
   worker_.loop().destroy_later(std::move(done->backend));
   --group.total;
@@ -353,6 +359,7 @@ bool BackendCache::too_old(const Backend& backend, Monotonic now) const {
 }
 
 void BackendCache::sweep(Monotonic now) {
+  keep_minimum(now);
   const auto life = worker_.config().connection_life_time;
   for (auto& [key, group] : groups_) {
     for (auto it = group->idle.begin(); it != group->idle.end();) {

@@ -77,6 +77,8 @@ struct BackendGroup {
   std::int64_t gained_ms = 0;     // when it last got a lease
   std::int64_t ask_again_ms = 0;  // when the ledger will have another answer; 0: it is not known
   Monotonic ask_at{};             // not before this moment, if there is no news
+  std::optional<auth::Secret> secret;  // of the last login that a client asked for, if
+  bool secret_known = false;           // there was one: min_pool_size has no other
   int ending = 0;                                  // closed connections that the server has not ended yet
   Monotonic saturated_until{};  // the server had no slot: till then only those who may wait ask again
 };
@@ -155,6 +157,7 @@ class BackendCache {
   void part_with(std::unique_ptr<Backend> backend, const std::optional<ledger::CallIn>& call);
   void serve_all();
   void gone(Group& group);
+  void keep_minimum(Monotonic now);
   void arm_deadlines(const Group& group);
   void check_deadlines();
   bool too_old(const Backend& backend, Monotonic now) const;

@@ -115,6 +115,23 @@ void BackendCache::obey_ledger() {
   serve_all();
 }
 
+// min_pool_size, one login a second and pool, of those whose user has logged in here before.
+void BackendCache::keep_minimum(Monotonic now) {
+  if (worker_.draining()) return;
+  for (auto& [key, group] : groups_) {
+    const int node = std::get<2>(key);
+    if (!group->secret_known || !group->waiters.empty() || now < group->saturated_until || !worker_.node_accepts(node)) continue;
+    const std::int32_t minimum = worker_.leases().minimum(*group);
+    ledger::LeaseId lease = -1;
+    if (minimum <= 0 || !worker_.leases().ask_minimum(*group, minimum, lease)) continue;
+    Waiting nobody;
+    nobody.key.database = std::get<0>(key);
+    nobody.key.user = std::get<1>(key);
+    nobody.secret = group->secret;
+    open(*group, std::move(nobody), lease);
+  }
+}
+
 // BACKEND is in no list any more. CALL: of the sibling that it is for; nothing: nobody's.
 void BackendCache::part_with(std::unique_ptr<Backend> backend, const std::optional<ledger::CallIn>& call) {
   Group& owner = *backend->home;

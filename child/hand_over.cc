@@ -102,6 +102,7 @@ bool HandOver::give(std::unique_ptr<Backend>& backend, const ledger::CallIn& cal
   parcel.has_statements = !backend->shared.empty();
   parcel.has_drawn = backend->drawn_by != 0;
   parcel.connected_ms = monotonic_milliseconds(backend->connected_at);
+  parcel.sent_ms = monotonic_milliseconds(worker_.loop().now());
   parcel.uses = backend->uses;
   parcel.parameters.assign(backend->parameters.begin(), backend->parameters.end());
   if (backend->image != nullptr) parcel.image = *backend->image;
@@ -148,14 +149,16 @@ void HandOver::receive() {
     auto parcel = decode_parcel(Bytes(room).first(static_cast<std::size_t>(got)));
     // What is refused here its giver closes after a while.
     if (!parcel || worker_.draining() || !worker_.node_accepts(parcel->node)) continue;
-    arrived_.push_back({std::move(*parcel), std::move(fd), worker_.loop().now()});
+    arrived_.push_back({std::move(*parcel), std::move(fd)});
   }
   take_in();
 }
 
 void HandOver::take_in() {
   while (!arrived_.empty()) {
-    if (worker_.loop().now() - arrived_.front().at < kPatience && !adopt(arrived_.front())) return timer_.arm(kBusyRetry);
+    // By the clock itself: this process may just have been stopped.
+    const std::int64_t age = monotonic_milliseconds(monotonic_now()) - arrived_.front().parcel.sent_ms;
+    if (age >= 0 && age < kPatience.count() && !adopt(arrived_.front())) return timer_.arm(kBusyRetry);
     arrived_.pop_front();
   }
 }
@@ -180,6 +183,7 @@ bool HandOver::adopt(Arrived& arrived) {
   backend->image = worker_.images().intern(std::move(parcel.image));
   backend->applied = backend->image != nullptr ? Backend::kAsImage : 0;
   backend->take_over(std::move(arrived.fd));
+  worker_.leases().bind(*backend);
   worker_.learn_from_sibling(*backend, parcel.method);
   worker_.backends().take_in(std::move(backend), parcel.has_statements);
   return true;

@@ -36,7 +36,8 @@ struct Parcel {
   auth::AskedMethod method = auth::AskedMethod::Unknown;
   bool has_statements = false;   // prepared under names that only the giver knows
   bool has_drawn = false;        // somebody may have drawn from sequences there
-  std::int64_t connected_ms = 0; // monotonic
+  std::int64_t connected_ms = 0; // monotonic, as is the next
+  std::int64_t sent_ms = 0;      // older than HandOver::kPatience it is void: the giver has it back, and its lease may be another's
   std::uint64_t uses = 0;
   std::vector<std::pair<std::string, std::string>> parameters;  // ParameterStatus
   StateImage image;
@@ -74,7 +75,6 @@ class HandOver {
   struct Arrived {
     Parcel parcel;
     UniqueFd fd;
-    Monotonic at{};
   };
 
   bool may_give(const Backend& backend) const;

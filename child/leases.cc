@@ -1,5 +1,6 @@
 #include "child/leases.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "child/cancel.h"
 #include "child/worker.h"
 #include "common/base/log.h"
+#include "common/base/sqlstate.h"
 #include "common/config/config.h"
 #include "common/shmem/mapping.h"
 
@@ -22,6 +24,8 @@ constexpr std::chrono::seconds kUnreachable{30};
 constexpr int kAsks = 3;
 // A wish of another child is good for so long.
 constexpr std::int64_t kCallsGoodMs = ledger::kCallPatienceMs;
+// Who holds a connection over a limit that was lowered has so long to end its transaction.
+constexpr std::int64_t kEvictionGraceMs = 10'000;
 
 }  // namespace
 
@@ -82,7 +86,7 @@ void Leases::notify(const ledger::Wakes& wakes) {
 
 // -------------------------------------------------------------------------------------------------------------- limits
 
-ledger::Limits Leases::limits_for(const ledger::PoolName& pool) const {
+config::RuntimeOverrides Leases::overrides_for(const ledger::PoolName& pool) const {
   config::RuntimeOverrides said;
   for (const ledger::Override& one : overrides_) {
     const bool database = one.database == pool.database;
@@ -91,15 +95,20 @@ ledger::Limits Leases::limits_for(const ledger::PoolName& pool) const {
     if (one.kind == ledger::OverrideKind::User && user) said.user = one.limits;
     if (one.kind == ledger::OverrideKind::Database && database) said.database = one.limits;
   }
+  return said;
+}
+
+ledger::Limits Leases::limits_for(const ledger::PoolName& pool) const {
   shmem::Mapping& mapping = *worker_.context().mapping;
   shmem::Observation node;
   std::int32_t ceiling = config::kNoLimit;
   if (pool.node >= 0 && pool.node < shmem::kMaxNodes && mapping.observations().read(pool.node, node)) {
-    // Each child looks up the catalogue over one connection to the primary, and health has one to each node.
-    const std::int32_t service = 1 + (pool.node == worker_.nodes().primary ? static_cast<std::int32_t>(worker_.config().num_init_children) : 0);
+    // Each child looks up the catalogue over one connection to the primary, health has one to each node,
+    // and one is for the next probe of health, which opens a new connection.
+    const std::int32_t service = 2 + (pool.node == worker_.nodes().primary ? static_cast<std::int32_t>(worker_.config().num_init_children) : 0);
     ceiling = ledger::node_ceiling(node.max_connections, node.reserved_connections, 0, service);
   }
-  return ledger::limits_of(config::effective_pool(worker_.config(), pool.database, pool.user, said), ceiling);
+  return ledger::limits_of(config::effective_pool(worker_.config(), pool.database, pool.user, overrides_for(pool)), ceiling);
 }
 
 const ledger::Limits& Leases::limits(BackendGroup& group) {
@@ -155,6 +164,55 @@ Leases::Answer Leases::ask(BackendGroup& group, Monotonic since, bool may_wait, 
   return Answer::Wait;
 }
 
+bool Leases::ask_minimum(BackendGroup& group, std::int32_t min, ledger::LeaseId& lease) {
+  ledger::AcquireRequest request;
+  request.pool = {std::get<0>(group.key), std::get<1>(group.key), std::get<2>(group.key)};
+  request.limits = limits(group);
+  request.limits.pool_size = std::min(request.limits.pool_size, min);
+  request.limits.reserve_pool_size = 0;
+  request.overrides_epoch = epoch_;
+  request.since_ms = now_ms();
+  request.may_wait = false;
+  const ledger::AcquireResult result = ledger_.acquire(slot_, request, now_ms());
+  notify(result.wakes);
+  if (result.outcome != ledger::Outcome::Done) return false;
+  lease = result.lease;
+  gained(group, lease);
+  return true;
+}
+
+std::int32_t Leases::minimum(const BackendGroup& group) const {
+  const ledger::PoolName pool{std::get<0>(group.key), std::get<1>(group.key), std::get<2>(group.key)};
+  return config::effective_pool(worker_.config(), pool.database, pool.user, overrides_for(pool)).min_pool_size;
+}
+
+void Leases::bind(Backend& backend) {
+  const auto index = static_cast<std::size_t>(backend.lease);
+  if (backends_.size() <= index) backends_.resize(index + 1);
+  backends_[index] = &backend;
+}
+
+void Leases::unbind(ledger::LeaseId lease) {
+  if (lease >= 0 && static_cast<std::size_t>(lease) < backends_.size()) backends_[static_cast<std::size_t>(lease)] = nullptr;
+}
+
+// What is over a limit that was lowered some time ago ends, whoever uses it.
+void Leases::enforce_evictions() {
+  ledger_.evictions(slot_, evictions_);
+  if (!evictions_.empty()) surplus_due_ = true;  // enough may have gone by themselves
+  const std::vector<ledger::Eviction> due(evictions_);
+  for (const ledger::Eviction& one : due) {
+    const auto index = static_cast<std::size_t>(one.lease);
+    if (now_ms() - one.since_ms < kEvictionGraceMs || index >= backends_.size() || backends_[index] == nullptr) continue;
+    Backend& backend = *backends_[index];
+    if (backend.state() != BackendState::Busy) continue;
+    log::warning("closing a connection to node {} that is in use: there are more than a limit that was lowered allows", backend.node());
+    backend.give_up(make_error(sqlstate::kAdminShutdown, "terminating connection: there are more server connections than a limit that was lowered allows",
+                               fmt::format("Database \"{}\", user \"{}\", node {}.", backend.key().database, backend.key().user, backend.node()),
+                               "See pool_size, max_db_connections and max_user_connections."));
+  }
+}
+
 void Leases::gained(BackendGroup& group, ledger::LeaseId lease) {
   if (groups_.size() <= static_cast<std::size_t>(lease)) groups_.resize(static_cast<std::size_t>(lease) + 1);
   groups_[static_cast<std::size_t>(lease)] = &group;
@@ -194,6 +252,7 @@ void Leases::note_pid(const Backend& backend) {
 void Leases::ended(Backend& backend) {
   if (backend.lease < 0) return;
   const ledger::LeaseId lease = std::exchange(backend.lease, -1);
+  unbind(lease);
   BackendGroup* group = group_of(lease);
   give_back(lease);
   if (group != nullptr) worker_.backends().lease_is_back(*group);
@@ -205,6 +264,7 @@ void Leases::give_back(ledger::LeaseId lease) {
 }
 
 void Leases::close(Backend& backend, std::unique_ptr<Stream> stream) {
+  unbind(backend.lease);
   ledger_.begin_closing(slot_, backend.lease, now_ms());
   if (BackendGroup* group = group_of(backend.lease)) ++group->ending;
   ending_.push_back(std::make_unique<Ending>(*this, backend, std::move(stream)));
@@ -273,6 +333,7 @@ void Leases::begin_handing(const Backend& backend) { ledger_.hand_over(slot_, ba
 
 bool Leases::is_adopted(Backend& backend) {
   if (!ledger_.adopted(slot_, backend.lease)) return false;
+  unbind(backend.lease);
   groups_[static_cast<std::size_t>(backend.lease)] = nullptr;
   backend.lease = -1;
   return true;
@@ -303,6 +364,7 @@ void Leases::sweep() {
     surplus_due_ = result.outcome == ledger::Outcome::Busy;
     for (const int child : result.wake) worker_.wake_child(child);
   }
+  enforce_evictions();
   std::vector<Ending*> over;
   for (const auto& ending : ending_) {
     if (!worker_.node_accepts(ending->node) && worker_.loop().now() - ending->since > kUnreachable) over.push_back(ending.get());

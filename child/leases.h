@@ -26,9 +26,16 @@ class Leases {
   // MAY_WAIT; ask again when woken or after a while. NoRoom: the ledger has no room for it.
   enum class Answer { Granted, Wait, NoRoom };
   Answer ask(BackendGroup& group, Monotonic since, bool may_wait, ledger::LeaseId& lease);
+  // Another connection of GROUP, if all children together have fewer than MIN of that pool. False: they have them, or some
+  // limit is in the way.
+  bool ask_minimum(BackendGroup& group, std::int32_t min, ledger::LeaseId& lease);
+  // min_pool_size of GROUP.
+  std::int32_t minimum(const BackendGroup& group) const;
   // Of those who wait in GROUP the oldest has changed, or nobody does any more.
   void waiters_changed(BackendGroup& group);
 
+  // BACKEND has its lease from now on; until ended() or close().
+  void bind(Backend& backend);
   void note_idle(const Backend& backend);
   void note_in_use(const Backend& backend);
   void note_pid(const Backend& backend);
@@ -79,11 +86,14 @@ class Leases {
 
   std::int64_t now_ms() const;
   const ledger::Limits& limits(BackendGroup& group);
+  config::RuntimeOverrides overrides_for(const ledger::PoolName& pool) const;
   ledger::Limits limits_for(const ledger::PoolName& pool) const;
   void read_overrides();
   void notify(const ledger::Wakes& wakes);
   void end(Ending& ending);
   void give_back(ledger::LeaseId lease);
+  void unbind(ledger::LeaseId lease);
+  void enforce_evictions();
   void gained(BackendGroup& group, ledger::LeaseId lease);
   static ledger::Demand demand(const BackendGroup& group);
 
@@ -91,6 +101,7 @@ class Leases {
   ledger::Ledger& ledger_;
   const int slot_;
   std::vector<BackendGroup*> groups_;  // by lease
+  std::vector<Backend*> backends_;     // by lease; null: it is being opened, closed, or is on its way to a sibling
   std::vector<std::unique_ptr<Ending>> ending_;
   std::vector<ledger::CallIn> calls_;
   std::int64_t calls_at_ms_ = 0;

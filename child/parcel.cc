@@ -48,6 +48,7 @@ std::string encode_parcel(const Parcel& parcel) {
   put(out, static_cast<std::uint64_t>(parcel.method), 1);
   put(out, (parcel.has_statements ? 1U : 0U) | (parcel.has_drawn ? 2U : 0U), 1);
   put(out, static_cast<std::uint64_t>(parcel.connected_ms), 8);
+  put(out, static_cast<std::uint64_t>(parcel.sent_ms), 8);
   put(out, parcel.uses, 8);
   put(out, parcel.parameters.size(), 4);
   for (const auto& [name, value] : parcel.parameters) {
@@ -76,6 +77,7 @@ std::optional<Parcel> decode_parcel(Bytes bytes) {
   const std::uint8_t method = reader.u8();
   const std::uint8_t flags = reader.u8();
   parcel.connected_ms = static_cast<std::int64_t>(read_u64(reader));
+  parcel.sent_ms = static_cast<std::int64_t>(read_u64(reader));
   parcel.uses = read_u64(reader);
   if (!reader.ok() || method > static_cast<std::uint8_t>(auth::AskedMethod::Scram) || flags > 3) return std::nullopt;
   parcel.method = static_cast<auth::AskedMethod>(method);
@@ -97,7 +99,7 @@ std::optional<Parcel> decode_parcel(Bytes bytes) {
     parcel.image.settings.push_back(std::move(setting));
   }
   const bool sound = parcel.giver >= 0 && parcel.lease >= 0 && parcel.node >= 0 && parcel.node < shmem::kMaxNodes && is_name(parcel.database) &&
-                     is_name(parcel.user) && parcel.backend_pid > 0 && parcel.connected_ms >= 0;
+                     is_name(parcel.user) && parcel.backend_pid > 0 && parcel.connected_ms >= 0 && parcel.sent_ms >= 0;
   if (!reader.ok() || !reader.at_end() || !sound) return std::nullopt;
   return parcel;
 }

@@ -1,0 +1,1 @@
+fuzz_target(parcel weir_child)
