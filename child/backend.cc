@@ -104,6 +104,22 @@ bool Backend::connect(std::string_view address, int port) {
   return true;
 }
 
+void Backend::take_over(UniqueFd fd) {
+  WEIR_CHECK(stream_ == nullptr && state_ == BackendState::Connecting);
+  stream_ = std::make_unique<Stream>(worker_.loop(), std::move(fd), *this);
+  state_ = BackendState::Busy;
+  worker_.register_backend(*this);
+}
+
+void Backend::leave_to_another() {
+  WEIR_CHECK(lease < 0 && stream_ != nullptr);
+  state_ = BackendState::Closing;
+  std::unique_ptr<Stream> stream = std::move(stream_);
+  worker_.forget_backend(*this);
+  stream->close();
+  worker_.loop().destroy_later(std::move(stream));
+}
+
 void Backend::set_state(BackendState state, bool quietly) {
   if (state == state_) return;
   WEIR_CHECK(legal(state_, state));

@@ -16,6 +16,7 @@
 #include "common/base/enum_text.h"
 #include "common/base/error.h"
 #include "common/base/stream.h"
+#include "common/base/unique_fd.h"
 #include "common/ledger/ledger.h"
 
 namespace weir::child {
@@ -67,6 +68,11 @@ class Backend final : public StreamHandler {
   // writable, or on_backend_lost. False with errno if it fails at once.
   bool connect(std::string_view address, int port);
 
+  // A connection of another child, logged in and idle, is this one's now; it is Busy until it is stored.
+  void take_over(UniqueFd fd);
+  // It is another child's: only the descriptor is closed.
+  void leave_to_another();
+
   int node() const { return node_; }
   const BackendKey& key() const { return key_; }
   BackendState state() const { return state_; }
@@ -83,6 +89,9 @@ class Backend final : public StreamHandler {
   void pause_reading() { if (stream_) stream_->pause_reading(); }
   void resume_reading() { if (stream_) stream_->resume_reading(); }
   bool alive() const { return stream_ != nullptr; }
+  // Nothing that was read or written is still here.
+  bool quiet() const { return left_over_.empty() && pending() == 0; }
+  int fd() const { return stream_->fd(); }
   // Says Terminate where that makes sense and closes the socket, or leaves that to Leases, who wait for the server.
   void close();
   // As if the server had closed the connection: the user hears of it.

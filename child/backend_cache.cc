@@ -14,8 +14,6 @@
 namespace weir::child {
 namespace {
 
-constexpr Milliseconds kSaturatedRetry{200};
-constexpr Milliseconds kLedgerRetry{50};
 constexpr std::chrono::seconds kSaturatedPause{1};
 
 }  // namespace
@@ -138,7 +136,7 @@ BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWait
   } else {
     if (opening == Opening::NoRoom) refuse_at_once(waiting);
     wanted.waiters.push_back(std::move(waiting));
-    arm_deadlines();
+    arm_deadlines(wanted);
   }
   worker_.publish_waiting(waiting_);
   return {nullptr, false};
@@ -156,6 +154,7 @@ bool BackendCache::make_room(Group& group) {
 
 // Whether a connection may be opened now, with the LEASE for it.
 BackendCache::Opening BackendCache::may_open(Group& group, const AcquireRequest& request, Monotonic since, ledger::LeaseId& lease) {
+  group.ask_at = worker_.loop().now() + kLedgerRetry;
   if (group.total >= limit() && !make_room(group)) {
     group.refused_by = ledger::Limit::None;
     return Opening::Wait;
@@ -165,15 +164,13 @@ BackendCache::Opening BackendCache::may_open(Group& group, const AcquireRequest&
     case Leases::Answer::NoRoom: return Opening::NoRoom;
     case Leases::Answer::Wait: break;
   }
+  if (group.ask_again_ms != 0) {
+    const Milliseconds later(std::max<std::int64_t>(group.ask_again_ms - monotonic_milliseconds(worker_.loop().now()), 1));
+    group.ask_at = std::min(group.ask_at, worker_.loop().now() + later);
+  }
   // What lies idle here does not fit: its place is free when the server has ended it.
   if (group.ending == 0) make_room(group);
   return Opening::Wait;
-}
-
-// From the queue, since nobody is told of anything while it still asks.
-void BackendCache::refuse_at_once(Waiting& waiting) {
-  waiting.no_room = true;
-  waiting.request.deadline = worker_.loop().now();
 }
 
 // The least recently used idle connection to NODE, of whomever, is closed: the server has no slot left.
@@ -196,6 +193,11 @@ void BackendCache::open(Group& group, Waiting waiting, ledger::LeaseId lease) {
   attempt->backend = std::make_unique<Backend>(worker_, std::get<2>(group.key), attempt->waiting.key);
   attempt->backend->home = &group;
   attempt->backend->lease = lease;
+  worker_.leases().bind(*attempt->backend);
+  if (attempt->waiting.waiter != nullptr && attempt->waiting.key.fixed.empty() && attempt->waiting.key.replication.empty()) {
+    group.secret = attempt->waiting.secret;
+    group.secret_known = true;
+  }
   worker_.register_backend(*attempt->backend);
   attempt->login = std::make_unique<BackendLogin>(worker_, *attempt->backend, attempt->waiting.secret,
                                                   [this, raw](const LoginFailure* failure) { attempt_done(raw, failure); });
@@ -229,6 +231,7 @@ void BackendCache::attempt_done(Attempt* attempt, const LoginFailure* failure) {
     done->waiting.waiter->on_backend(std::move(done->backend));
     return;
   }
+  if (failure->kind == LoginFailure::Kind::NeedPassword || failure->kind == LoginFailure::Kind::Refused) group.secret_known = false;
   done->backend->close();
   worker_.loop().destroy_later(std::move(done->backend));
   --group.total;
@@ -247,8 +250,9 @@ void BackendCache::attempt_failed(Group& group, Waiting waiting, const LoginFail
     if (waiting.request.may_wait && waiting.request.deadline > worker_.loop().now()) {
       worker_.recall_idle(node);
       group.waiters.push_front(std::move(waiting));
+      group.ask_at = worker_.loop().now() + kSaturatedRetry;
       worker_.leases().waiters_changed(group);
-      return arm_deadlines();
+      return arm_deadlines(group);
     }
     if (!waiting.request.may_wait) told.kind = AcquireFailure::Kind::Full;
   }
@@ -256,22 +260,6 @@ void BackendCache::attempt_failed(Group& group, Waiting waiting, const LoginFail
   worker_.publish_waiting(waiting_);
   waiting.waiter->on_backend_failed(node, told);
   serve_waiters(group);
-}
-
-void BackendCache::withdraw(BackendWaiter& waiter) {
-  for (auto& attempt : attempts_) {
-    if (attempt->waiting.waiter == &waiter) {
-      attempt->waiting.waiter = nullptr;  // the login goes on: the connection will be cached
-      --waiting_;
-    }
-  }
-  for (auto& [key, group] : groups_) {
-    const auto gone = std::erase_if(group->waiters, [&](const Waiting& w) { return w.waiter == &waiter; });
-    if (gone == 0) continue;
-    waiting_ -= static_cast<std::size_t>(gone);
-    worker_.leases().waiters_changed(*group);
-  }
-  worker_.publish_waiting(waiting_);
 }
 
 bool BackendCache::may_keep(const Backend& backend) const {
@@ -327,7 +315,7 @@ void BackendCache::reset_done(Backend* backend, bool clean) {
 }
 
 void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {
-  if (worker_.leases().must_go(group, *backend)) return discard(std::move(backend));
+  if (const Leases::Fate fate = worker_.leases().fate_of(group, *backend); fate.goes) return part_with(std::move(backend), fate.call);
   backend->released_at = worker_.loop().now();
   worker_.leases().note_idle(*backend);
   backend->set_user(idle_watch_.get());
@@ -336,74 +324,6 @@ void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {
   group.idle.push_back(std::move(backend));
   stored.poke();  // what arrived behind the last answer
   serve_waiters(group);
-}
-
-void BackendCache::serve_waiters(Group& group) {
-  bool may_ask = true;
-  for (std::size_t i = 0; i < group.waiters.size();) {
-    if (auto backend = take_idle(group, group.waiters[i].key, group.waiters[i].request)) {
-      BackendWaiter* waiter = group.waiters[i].waiter;
-      group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
-      --waiting_;
-      worker_.publish_waiting(waiting_);
-      waiter->on_backend(std::move(backend));
-      continue;
-    }
-    ledger::LeaseId lease = -1;
-    if (may_ask && !group.waiters[i].no_room) {
-      const Opening opening = may_open(group, group.waiters[i].request, group.waiters[i].since, lease);
-      may_ask = opening == Opening::Open;
-      if (opening == Opening::NoRoom) refuse_at_once(group.waiters[i]);
-    }
-    if (lease < 0) {
-      ++i;
-      continue;
-    }
-    Waiting waiting = std::move(group.waiters[i]);
-    group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
-    open(group, std::move(waiting), lease);
-  }
-  worker_.leases().waiters_changed(group);
-}
-
-void BackendCache::gone(Group& group) {
-  --group.total;
-  serve_waiters(group);
-}
-
-void BackendCache::lease_is_back(Group& group) {
-  if (group.waiters.empty()) return;
-  // Not here: the one who closed it may be in the middle of its work.
-  if (!serve_soon_) worker_.loop().defer([this] {
-    serve_soon_ = false;
-    serve_all();
-  });
-  serve_soon_ = true;
-}
-
-void BackendCache::serve_all() {
-  if (waiting_ == 0) return;
-  for (auto& [key, group] : groups_) {
-    if (!group->waiters.empty()) serve_waiters(*group);
-  }
-}
-
-void BackendCache::obey_ledger() {
-  Leases& leases = worker_.leases();
-  leases.look();
-  for (const ledger::CallIn& call : std::vector<ledger::CallIn>(leases.calls())) {
-    Group* group = leases.group_of(call.lease);
-    if (group != nullptr && !group->idle.empty() && ledger::gives_up(Leases::own_since(*group), call.since_ms)) make_room(*group);
-  }
-  for (const ledger::Eviction& eviction : std::vector<ledger::Eviction>(leases.evictions())) {
-    Group* group = leases.group_of(eviction.lease);
-    if (group == nullptr) continue;
-    const auto it = std::find_if(group->idle.begin(), group->idle.end(), [&](const auto& backend) { return backend->lease == eviction.lease; });
-    if (it == group->idle.end()) continue;
-    std::iter_swap(group->idle.begin(), it);
-    make_room(*group);
-  }
-  serve_all();
 }
 
 void BackendCache::discard(std::unique_ptr<Backend> backend) {
@@ -439,6 +359,7 @@ bool BackendCache::too_old(const Backend& backend, Monotonic now) const {
 }
 
 void BackendCache::sweep(Monotonic now) {
+  keep_minimum(now);
   const auto life = worker_.config().connection_life_time;
   for (auto& [key, group] : groups_) {
     for (auto it = group->idle.begin(); it != group->idle.end();) {
@@ -453,41 +374,6 @@ void BackendCache::sweep(Monotonic now) {
       --group->total;
     }
   }
-}
-
-void BackendCache::arm_deadlines() {
-  if (deadline_timer_.armed()) return;
-  const bool ledger = std::any_of(groups_.begin(), groups_.end(), [](const auto& g) { return g.second->wait >= 0 || (!g.second->waiters.empty() && g.second->waiters.back().no_room); });
-  deadline_timer_.arm(ledger ? kLedgerRetry : kSaturatedRetry);
-}
-
-void BackendCache::check_deadlines() {
-  const Monotonic now = worker_.loop().now();
-  struct Expired {
-    BackendWaiter* waiter;
-    int node;
-    AcquireFailure failure;
-  };
-  std::vector<Expired> expired;
-  bool more = false;
-  for (auto& [key, group] : groups_) {
-    for (auto it = group->waiters.begin(); it != group->waiters.end();) {
-      if (it->request.deadline <= now) {
-        expired.push_back({it->waiter, std::get<2>(key), {it->no_room ? AcquireFailure::Kind::NoRoom : AcquireFailure::Kind::Timeout, {}, group->refused_by}});
-        it = group->waiters.erase(it);
-        --waiting_;
-      } else {
-        ++it;
-      }
-    }
-    worker_.leases().waiters_changed(*group);
-    if (group->waiters.empty()) continue;
-    more = true;
-    serve_waiters(*group);  // a saturated server may have a slot now
-  }
-  worker_.publish_waiting(waiting_);
-  if (more) arm_deadlines();
-  for (const Expired& one : expired) one.waiter->on_backend_failed(one.node, one.failure);
 }
 
 }  // namespace weir::child

@@ -74,6 +74,11 @@ struct BackendGroup {
   std::uint64_t limits_version = 0;
   ledger::WaitId wait = -1;
   ledger::Limit refused_by = ledger::Limit::None;  // by which limit it was last told to wait
+  std::int64_t gained_ms = 0;     // when it last got a lease
+  std::int64_t ask_again_ms = 0;  // when the ledger will have another answer; 0: it is not known
+  Monotonic ask_at{};             // not before this moment, if there is no news
+  std::optional<auth::Secret> secret;  // of the last login that a client asked for, if
+  bool secret_known = false;           // there was one: min_pool_size has no other
   int ending = 0;                                  // closed connections that the server has not ended yet
   Monotonic saturated_until{};  // the server had no slot: till then only those who may wait ask again
 };
@@ -108,10 +113,19 @@ class BackendCache {
   // A connection of GROUP is not counted any more.
   void lease_is_back(BackendGroup& group);
 
+  BackendGroup& group_for(const Backend& backend);
+  // A connection that a sibling has handed over, Busy; with prepared statements that this process does not know.
+  void take_in(std::unique_ptr<Backend> backend, bool has_statements);
+  // What was to go to a sibling: it is closed already, or nobody took it.
+  void handed_away(std::unique_ptr<Backend> backend);
+
   std::size_t waiting() const { return waiting_; }
   bool has_idle() const;
 
  private:
+  static constexpr Milliseconds kSaturatedRetry{200};
+  static constexpr Milliseconds kLedgerRetry{50};
+
   using Group = BackendGroup;
   using Waiting = BackendGroup::Waiting;
   struct Attempt {
@@ -138,10 +152,13 @@ class BackendCache {
   void store(Group& group, std::unique_ptr<Backend> backend);
   void reset(std::unique_ptr<Backend> backend);
   void reset_done(Backend* backend, bool clean);
-  void serve_waiters(Group& group);
+  // ASK: there is news from the ledger.
+  void serve_waiters(Group& group, bool ask = false);
+  void part_with(std::unique_ptr<Backend> backend, const std::optional<ledger::CallIn>& call);
   void serve_all();
   void gone(Group& group);
-  void arm_deadlines();
+  void keep_minimum(Monotonic now);
+  void arm_deadlines(const Group& group);
   void check_deadlines();
   bool too_old(const Backend& backend, Monotonic now) const;
 
@@ -151,6 +168,7 @@ class BackendCache {
   std::vector<std::unique_ptr<Backend>> resetting_;
   std::unique_ptr<IdleWatch> idle_watch_;
   Timer deadline_timer_;
+  Monotonic deadline_at_{};
   std::size_t waiting_ = 0;
   bool serve_soon_ = false;
 };

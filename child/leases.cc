@@ -1,5 +1,6 @@
 #include "child/leases.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "child/cancel.h"
 #include "child/worker.h"
 #include "common/base/log.h"
+#include "common/base/sqlstate.h"
 #include "common/config/config.h"
 #include "common/shmem/mapping.h"
 
@@ -22,6 +24,8 @@ constexpr std::chrono::seconds kUnreachable{30};
 constexpr int kAsks = 3;
 // A wish of another child is good for so long.
 constexpr std::int64_t kCallsGoodMs = ledger::kCallPatienceMs;
+// Who holds a connection over a limit that was lowered has so long to end its transaction.
+constexpr std::int64_t kEvictionGraceMs = 10'000;
 
 }  // namespace
 
@@ -82,7 +86,7 @@ void Leases::notify(const ledger::Wakes& wakes) {
 
 // -------------------------------------------------------------------------------------------------------------- limits
 
-ledger::Limits Leases::limits_for(const ledger::PoolName& pool) const {
+config::RuntimeOverrides Leases::overrides_for(const ledger::PoolName& pool) const {
   config::RuntimeOverrides said;
   for (const ledger::Override& one : overrides_) {
     const bool database = one.database == pool.database;
@@ -91,15 +95,20 @@ ledger::Limits Leases::limits_for(const ledger::PoolName& pool) const {
     if (one.kind == ledger::OverrideKind::User && user) said.user = one.limits;
     if (one.kind == ledger::OverrideKind::Database && database) said.database = one.limits;
   }
+  return said;
+}
+
+ledger::Limits Leases::limits_for(const ledger::PoolName& pool) const {
   shmem::Mapping& mapping = *worker_.context().mapping;
   shmem::Observation node;
   std::int32_t ceiling = config::kNoLimit;
   if (pool.node >= 0 && pool.node < shmem::kMaxNodes && mapping.observations().read(pool.node, node)) {
-    // Each child looks up the catalogue over one connection to the primary, and health has one to each node.
-    const std::int32_t service = 1 + (pool.node == worker_.nodes().primary ? static_cast<std::int32_t>(worker_.config().num_init_children) : 0);
+    // Each child looks up the catalogue over one connection to the primary, health has one to each node,
+    // and one is for the next probe of health, which opens a new connection.
+    const std::int32_t service = 2 + (pool.node == worker_.nodes().primary ? static_cast<std::int32_t>(worker_.config().num_init_children) : 0);
     ceiling = ledger::node_ceiling(node.max_connections, node.reserved_connections, 0, service);
   }
-  return ledger::limits_of(config::effective_pool(worker_.config(), pool.database, pool.user, said), ceiling);
+  return ledger::limits_of(config::effective_pool(worker_.config(), pool.database, pool.user, overrides_for(pool)), ceiling);
 }
 
 const ledger::Limits& Leases::limits(BackendGroup& group) {
@@ -128,6 +137,8 @@ Leases::Answer Leases::ask(BackendGroup& group, Monotonic since, bool may_wait, 
     request.limits = limits(group);
     request.overrides_epoch = epoch_;
     request.since_ms = monotonic_milliseconds(since);
+    request.demand = demand(group);
+    ++request.demand.clients;  // who asks is in no queue yet
     request.wait = group.wait;
     request.may_wait = may_wait;
     const ledger::AcquireResult result = ledger_.acquire(slot_, request, now_ms());
@@ -136,14 +147,14 @@ Leases::Answer Leases::ask(BackendGroup& group, Monotonic since, bool may_wait, 
     switch (result.outcome) {
       case ledger::Outcome::Done:
         lease = result.lease;
-        if (groups_.size() <= static_cast<std::size_t>(lease)) groups_.resize(static_cast<std::size_t>(lease) + 1);
-        groups_[static_cast<std::size_t>(lease)] = &group;
+        gained(group, lease);
         if (result.from_reserve) {
           log::warning("taking connection from reserve_pool (database \"{}\", user \"{}\", node {})", request.pool.database, request.pool.user, request.pool.node);
         }
         return Answer::Granted;
       case ledger::Outcome::Refused:
         if (result.refused_by != ledger::Limit::Turn) group.refused_by = result.refused_by;
+        group.ask_again_ms = result.ask_again_ms;
         return Answer::Wait;
       case ledger::Outcome::Full: return Answer::NoRoom;
       case ledger::Outcome::Stale: read_overrides(); break;
@@ -153,13 +164,73 @@ Leases::Answer Leases::ask(BackendGroup& group, Monotonic since, bool may_wait, 
   return Answer::Wait;
 }
 
+bool Leases::ask_minimum(BackendGroup& group, std::int32_t min, ledger::LeaseId& lease) {
+  ledger::AcquireRequest request;
+  request.pool = {std::get<0>(group.key), std::get<1>(group.key), std::get<2>(group.key)};
+  request.limits = limits(group);
+  request.limits.pool_size = std::min(request.limits.pool_size, min);
+  request.limits.reserve_pool_size = 0;
+  request.overrides_epoch = epoch_;
+  request.since_ms = now_ms();
+  request.may_wait = false;
+  const ledger::AcquireResult result = ledger_.acquire(slot_, request, now_ms());
+  notify(result.wakes);
+  if (result.outcome != ledger::Outcome::Done) return false;
+  lease = result.lease;
+  gained(group, lease);
+  return true;
+}
+
+std::int32_t Leases::minimum(const BackendGroup& group) const {
+  const ledger::PoolName pool{std::get<0>(group.key), std::get<1>(group.key), std::get<2>(group.key)};
+  return config::effective_pool(worker_.config(), pool.database, pool.user, overrides_for(pool)).min_pool_size;
+}
+
+void Leases::bind(Backend& backend) {
+  const auto index = static_cast<std::size_t>(backend.lease);
+  if (backends_.size() <= index) backends_.resize(index + 1);
+  backends_[index] = &backend;
+}
+
+void Leases::unbind(ledger::LeaseId lease) {
+  if (lease >= 0 && static_cast<std::size_t>(lease) < backends_.size()) backends_[static_cast<std::size_t>(lease)] = nullptr;
+}
+
+// What is over a limit that was lowered some time ago ends, whoever uses it.
+void Leases::enforce_evictions() {
+  ledger_.evictions(slot_, evictions_);
+  if (!evictions_.empty()) surplus_due_ = true;  // enough may have gone by themselves
+  const std::vector<ledger::Eviction> due(evictions_);
+  for (const ledger::Eviction& one : due) {
+    const auto index = static_cast<std::size_t>(one.lease);
+    if (now_ms() - one.since_ms < kEvictionGraceMs || index >= backends_.size() || backends_[index] == nullptr) continue;
+    Backend& backend = *backends_[index];
+    if (backend.state() != BackendState::Busy) continue;
+    log::warning("closing a connection to node {} that is in use: there are more than a limit that was lowered allows", backend.node());
+    backend.give_up(make_error(sqlstate::kAdminShutdown, "terminating connection: there are more server connections than a limit that was lowered allows",
+                               fmt::format("Database \"{}\", user \"{}\", node {}.", backend.key().database, backend.key().user, backend.node()),
+                               "See pool_size, max_db_connections and max_user_connections."));
+  }
+}
+
+void Leases::gained(BackendGroup& group, ledger::LeaseId lease) {
+  if (groups_.size() <= static_cast<std::size_t>(lease)) groups_.resize(static_cast<std::size_t>(lease) + 1);
+  groups_[static_cast<std::size_t>(lease)] = &group;
+  group.gained_ms = now_ms();
+}
+
+ledger::Demand Leases::demand(const BackendGroup& group) {
+  const auto in_use = static_cast<std::int32_t>(group.total) - static_cast<std::int32_t>(group.idle.size());
+  return {group.total, in_use + static_cast<std::int32_t>(group.waiters.size()), group.gained_ms};
+}
+
 std::int64_t Leases::own_since(const BackendGroup& group) {
   return group.waiters.empty() ? 0 : monotonic_milliseconds(group.waiters.front().since);
 }
 
 void Leases::waiters_changed(BackendGroup& group) {
   if (group.wait < 0) return;
-  if (const std::int64_t since = own_since(group); since > 0) return ledger_.set_waiting_since(slot_, group.wait, since);
+  if (const std::int64_t since = own_since(group); since > 0) return ledger_.set_waiting_since(slot_, group.wait, since, demand(group));
   ledger_.stop_waiting(slot_, group.wait);
   group.wait = -1;
 }
@@ -173,12 +244,15 @@ void Leases::note_in_use(const Backend& backend) {
 }
 
 void Leases::note_pid(const Backend& backend) {
-  if (backend.lease >= 0) ledger_.set_backend_pid(slot_, backend.lease, backend.pid);
+  if (backend.lease < 0) return;
+  ledger_.set_backend_pid(slot_, backend.lease, backend.pid);
+  ledger_.mark_ready(slot_, backend.lease, now_ms());
 }
 
 void Leases::ended(Backend& backend) {
   if (backend.lease < 0) return;
   const ledger::LeaseId lease = std::exchange(backend.lease, -1);
+  unbind(lease);
   BackendGroup* group = group_of(lease);
   give_back(lease);
   if (group != nullptr) worker_.backends().lease_is_back(*group);
@@ -190,6 +264,7 @@ void Leases::give_back(ledger::LeaseId lease) {
 }
 
 void Leases::close(Backend& backend, std::unique_ptr<Stream> stream) {
+  unbind(backend.lease);
   ledger_.begin_closing(slot_, backend.lease, now_ms());
   if (BackendGroup* group = group_of(backend.lease)) ++group->ending;
   ending_.push_back(std::make_unique<Ending>(*this, backend, std::move(stream)));
@@ -222,28 +297,63 @@ void Leases::look() {
   if (calls == calls_seen_ && !look_again_) return;
   look_again_ = !ledger_.call_ins(slot_, now_ms(), calls_);
   calls_at_ms_ = now_ms();
+  std::erase_if(fulfilled_, [&](const ledger::CallIn& done) { return calls_at_ms_ - done.called_ms > kCallsGoodMs; });
+  std::erase_if(calls_, [&](const ledger::CallIn& call) {
+    return std::any_of(fulfilled_.begin(), fulfilled_.end(), [&](const ledger::CallIn& done) { return done.is_same(call); });
+  });
   if (!look_again_) calls_seen_ = calls;
   ledger_.evictions(slot_, evictions_);
 }
 
-bool Leases::must_go(const BackendGroup& group, const Backend& backend) {
+void Leases::fulfil(const ledger::CallIn& call) {
+  fulfilled_.push_back(call);
+  std::erase_if(calls_, [&](const ledger::CallIn& one) { return one.is_same(fulfilled_.back()); });
+}
+
+Leases::Fate Leases::fate_of(const BackendGroup& group, const Backend& backend) {
   const auto evicted = std::find_if(evictions_.begin(), evictions_.end(), [&](const auto& one) { return one.lease == backend.lease; });
   if (evicted != evictions_.end()) {
     evictions_.erase(evicted);
-    return true;
+    return {true, std::nullopt};
   }
-  if (calls_.empty()) return false;
-  const auto wish = [&] {
-    return std::find_if(calls_.begin(), calls_.end(), [&](const auto& call) { return group_of(call.lease) == &group && ledger::gives_up(own_since(group), call.since_ms); });
-  };
-  if (now_ms() - calls_at_ms_ <= kCallsGoodMs && wish() == calls_.end()) return false;
+  if (calls_.empty()) return {};
+  const auto wish = [&] { return std::find_if(calls_.begin(), calls_.end(), [&](const auto& call) { return group_of(call.lease) == &group; }); };
+  if (now_ms() - calls_at_ms_ <= kCallsGoodMs && wish() == calls_.end()) return {};
   // The one who asked may have got another meanwhile.
   look_again_ = true;
   look();
   const auto still = wish();
-  if (still == calls_.end()) return false;
-  calls_.erase(still);
+  if (still == calls_.end()) return {};
+  const ledger::CallIn call = *still;
+  fulfil(call);
+  return {true, call};
+}
+
+void Leases::begin_handing(const Backend& backend) { ledger_.hand_over(slot_, backend.lease, now_ms()); }
+
+bool Leases::is_adopted(Backend& backend) {
+  if (!ledger_.adopted(slot_, backend.lease)) return false;
+  unbind(backend.lease);
+  groups_[static_cast<std::size_t>(backend.lease)] = nullptr;
+  backend.lease = -1;
   return true;
+}
+
+bool Leases::take_back(const Backend& backend) { return ledger_.take_back(slot_, backend.lease, now_ms()); }
+
+Leases::Answer Leases::adopt(int giver, ledger::LeaseId given, BackendGroup& group, ledger::LeaseId& lease) {
+  const ledger::PoolName pool{std::get<0>(group.key), std::get<1>(group.key), std::get<2>(group.key)};
+  for (int i = 0; i < kAsks; ++i) {
+    const ledger::AcquireResult result = ledger_.adopt(slot_, giver, given, pool, group.wait, now_ms());
+    notify(result.wakes);
+    if (result.outcome == ledger::Outcome::Busy) continue;
+    group.wait = result.wait;
+    if (result.outcome != ledger::Outcome::Done) return Answer::NoRoom;
+    lease = result.lease;
+    gained(group, lease);
+    return Answer::Granted;
+  }
+  return Answer::Wait;
 }
 
 void Leases::sweep() {
@@ -254,6 +364,7 @@ void Leases::sweep() {
     surplus_due_ = result.outcome == ledger::Outcome::Busy;
     for (const int child : result.wake) worker_.wake_child(child);
   }
+  enforce_evictions();
   std::vector<Ending*> over;
   for (const auto& ending : ending_) {
     if (!worker_.node_accepts(ending->node) && worker_.loop().now() - ending->since > kUnreachable) over.push_back(ending.get());

@@ -74,6 +74,11 @@ void ClientSession::on_backend_lost(Backend& backend, const Error& error) {
     return remove_backend(backend);
   }
   const bool held_state = backend.node() == block_node_ || (primary_backend(backend) && !unreplayable().empty());
+  if (held_state && error.sqlstate == sqlstate::kAdminShutdown) {  // pgweir's own doing
+    Error told = error;
+    told.severity = Severity::Fatal;
+    return fail(std::move(told));
+  }
   if (held_state) {
     return fail(make_fatal(sqlstate::kAdminShutdown, "the connection to the server was lost",
                            fmt::format("Node {}: {}. The session cannot go on: {}.", backend.node(), error.message, unreplayable())));
@@ -105,6 +110,11 @@ void ClientSession::lose_exchange(Backend& backend, const Error& error) {
   }
   if (server_left_ > 0) return end("the server was lost in the middle of a message");
   if (told_fatal_) return end(last_fatal_.one_line());  // the client has it from the server itself
+  if (error.sqlstate == sqlstate::kAdminShutdown) {  // pgweir's own doing
+    Error told = error;
+    told.severity = Severity::Fatal;
+    return fail(std::move(told));
+  }
   fail(make_fatal(sqlstate::kConnectionFailure, error.message, fmt::format("The connection to node {} was lost in the middle of an exchange.", backend.node())));
 }
 

@@ -16,20 +16,27 @@ namespace {
 // At one turn of the loop.
 constexpr int kAtOnce = 16;
 
-union Control {
-  cmsghdr header;
-  std::array<char, CMSG_SPACE(sizeof(int))> room;
+// One is expected; others are closed, and none leaks.
+constexpr std::size_t kMostDescriptors = 8;
+
+struct Control {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> room{};
 };
 
 UniqueFd descriptor_of(msghdr& message) {
-  UniqueFd first;
-  for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr; control = CMSG_NXTHDR(&message, control)) {
-    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS || control->cmsg_len < CMSG_LEN(sizeof(int))) continue;
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(control), sizeof fd);
-    first.reset(fd);
+  UniqueFd last;
+  std::size_t count = 0;
+  for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = 0; at + sizeof(int) <= one->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(one) + at, sizeof number);
+      last = UniqueFd(number);
+      ++count;
+    }
   }
-  return first;
+  if (count != 1 || (message.msg_flags & MSG_CTRUNC) != 0) last.reset();
+  return last;
 }
 
 }  // namespace
@@ -48,7 +55,7 @@ bool Siblings::send(int child, Kind kind, std::string_view bytes, int fd) {
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
   message.msg_control = control.room.data();
-  message.msg_controllen = control.room.size();
+  message.msg_controllen = CMSG_SPACE(sizeof fd);
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;

@@ -16,8 +16,9 @@ namespace weir::child {
 
 class Siblings {
  public:
-  enum class Kind : std::uint8_t { Client = 'C' };
-  // BYTES live during the call; the descriptor is not valid if none came.
+  // A client with its session; a server connection with its lease.
+  enum class Kind : std::uint8_t { Client = 'C', Connection = 'S' };
+  // BYTES live during the call; the descriptor is not valid if not exactly one came.
   using OnArrival = std::function<void(Bytes bytes, UniqueFd fd)>;
 
   // One datagram; longer ones are not sent.

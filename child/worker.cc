@@ -14,6 +14,7 @@
 #include "child/catalog_lookup.h"
 #include "child/client_login.h"
 #include "child/client_session.h"
+#include "child/hand_over.h"
 #include "child/leases.h"
 #include "child/listener.h"
 #include "child/resolver.h"
@@ -50,6 +51,7 @@ Worker::Worker(process::RoleContext& context)
   rows_ = std::make_unique<SharedRows>(context_);
   resolver_ = std::make_unique<Resolver>(*this);
   leases_ = std::make_unique<Leases>(*this);
+  hand_over_ = std::make_unique<HandOver>(*this);
   backends_ = std::make_unique<BackendCache>(*this);
   catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
   listener_ = std::make_unique<Listener>(*this);
@@ -72,6 +74,7 @@ int Worker::run() {
   tick_.arm(kTick);
   park_timer_.set(loop_, [this] { wake_parked(); });
   siblings_->start(loop_);
+  hand_over_->start();
   listener_->start();
   rows_->started();
   context_.wakes->at(process::RoleContext::kParentWake).notify();
@@ -147,6 +150,7 @@ void Worker::on_wake() {
   context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(context_.slot)).drain();
   drain_cancels();
   obey_recalls();
+  hand_over_->check();
   backends_->obey_ledger();
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
 }
@@ -257,6 +261,11 @@ void Worker::learn_login(Backend& backend, auth::AskedMethod method) {
   info.from_primary = primary;
   info.parameters.assign(backend.parameters.begin(), backend.parameters.end());
   std::sort(info.parameters.begin(), info.parameters.end());
+}
+
+void Worker::learn_from_sibling(Backend& backend, auth::AskedMethod method) {
+  const LoginInfo& info = login_info(backend.key().database, backend.key().user);
+  if (!info.ready() && method != auth::AskedMethod::Unknown && backend.applied == 0) learn_login(backend, method);
 }
 
 // ------------------------------------------------------------------------------------------------------------- cancels

@@ -41,6 +41,7 @@ class CancelRequest;
 class CatalogLookup;
 class ClientSession;
 class Leases;
+class HandOver;
 class Listener;
 class Resolver;
 class SharedRows;
@@ -65,6 +66,8 @@ class Worker {
   const shmem::NodeView& nodes() const { return nodes_; }
   BackendCache& backends() { return *backends_; }
   Leases& leases() { return *leases_; }
+  Siblings& siblings() { return *siblings_; }
+  HandOver& hand_over() { return *hand_over_; }
   Resolver& resolver() { return *resolver_; }
   CatalogLookup& catalog_lookup() { return *catalog_lookup_; }
   SharedRows& rows() { return *rows_; }
@@ -120,6 +123,8 @@ class Worker {
   // The secret of pool_passwd for USER.
   std::optional<auth::Secret> secret_of(const std::string& user) const;
   void learn_login(Backend& backend, auth::AskedMethod method);
+  // The same of a sibling's connection, if nothing is known yet.
+  void learn_from_sibling(Backend& backend, auth::AskedMethod method);
 
   const std::vector<std::string>& reset_queries() const { return reset_queries_; }
   // A cancel request: for this child or, through its mailbox, another.
@@ -186,6 +191,7 @@ class Worker {
   std::unique_ptr<SharedRows> rows_;
   std::unique_ptr<Resolver> resolver_;
   std::unique_ptr<Leases> leases_;
+  std::unique_ptr<HandOver> hand_over_;
   std::unique_ptr<BackendCache> backends_;
   std::unique_ptr<CatalogLookup> catalog_lookup_;
   std::unique_ptr<Listener> listener_;

@@ -17,6 +17,7 @@
 #include "health/host_resolver.h"
 #include "health/judge.h"
 #include "health/orphans.h"
+#include "health/others.h"
 #include "health/probe.h"
 #include "health/replication.h"
 
@@ -54,6 +55,7 @@ class Health {
     NodeHealth health;
     shmem::Observation last;
     std::uint64_t suspicions = 0;
+    Others others;
   };
 
   void reload() {
@@ -128,6 +130,7 @@ class Health {
     }
     target.replication = replication_.wants_rows(id);
     target.pids = orphans_.pids(id);
+    target.end = orphans_.overdue(id);
     node.last.address.assign(target.address);
     node.probe->ask(target);
   }
@@ -171,7 +174,8 @@ class Health {
       now.in_recovery = static_cast<std::int8_t>(answer.in_recovery);
       now.lsn = answer.lsn;
       now.max_connections = answer.max_connections;
-      now.reserved_connections = answer.reserved_connections;
+      node.others.saw(answer.clients, context_.ledger->leased_on(id));
+      now.reserved_connections = answer.reserved_connections + node.others.count();
       now.observed_at = epoch_seconds(wall_now());
     }
     const bool ask_primary = replication_.answered(*config_, id, answer);

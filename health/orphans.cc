@@ -6,6 +6,7 @@ namespace weir::health {
 namespace {
 
 constexpr std::size_t kPidsInQuestion = 500;
+constexpr std::size_t kEndedAtOnce = 10;
 
 bool has(const std::vector<std::int32_t>& pids, std::int32_t pid) { return std::find(pids.begin(), pids.end(), pid) != pids.end(); }
 
@@ -34,6 +35,16 @@ std::vector<std::int32_t> Orphans::pids(int node) const {
     if (orphan.node == node && orphan.backend_pid > 0 && pids.size() < kPidsInQuestion) pids.push_back(orphan.backend_pid);
   }
   return pids;
+}
+
+std::vector<std::pair<std::int32_t, std::int64_t>> Orphans::overdue(int node) const {
+  const std::int64_t now = monotonic_milliseconds(monotonic_now());
+  std::vector<std::pair<std::int32_t, std::int64_t>> all;
+  for (const ledger::Orphan& orphan : context_.ledger->orphans()) {
+    const std::int64_t age = now - orphan.since_ms;
+    if (orphan.node == node && orphan.backend_pid > 0 && age >= kEndAfterMs && all.size() < kEndedAtOnce) all.emplace_back(orphan.backend_pid, age);
+  }
+  return all;
 }
 
 void Orphans::answered(int node, const ProbeAnswer& answer) {

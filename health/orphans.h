@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -17,6 +18,8 @@ namespace weir::health {
 inline constexpr std::int64_t kUnknownPidMs = 2000;
 // A server that cannot be asked, because it does not answer or there is no user to ask as.
 inline constexpr std::int64_t kUnseenMs = 30000;
+// A query of a client that is gone, or a connection that was on its way to a child that is stopped, is ended after this.
+inline constexpr std::int64_t kEndAfterMs = 10000;
 
 // Is the orphan's connection gone, as far as ANSWER (of its node) tells? Pure.
 bool orphan_gone(const ledger::Orphan& orphan, const ProbeAnswer& answer, std::int64_t now_ms);
@@ -31,6 +34,8 @@ class Orphans {
   std::vector<int> nodes() const;
   // For the question to NODE, no more than fit into one.
   std::vector<std::int32_t> pids(int node) const;
+  // Those to be ended, and how many ms ago their child was gone; a few at a time.
+  std::vector<std::pair<std::int32_t, std::int64_t>> overdue(int node) const;
   void answered(int node, const ProbeAnswer& answer);
 
  private:

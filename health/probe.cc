@@ -33,6 +33,19 @@ constexpr const char* kReplicationQuestion =
 constexpr const char* kPidsQuestion = "; SELECT pid AS living FROM pg_catalog.pg_stat_activity WHERE pid IN (";
 constexpr const char* kLiving = "living";
 
+// Likewise. Who may not see the application's name of others counts their services as clients.
+constexpr const char* kClientsQuestion =
+    "; SELECT pg_catalog.count(*) AS clients FROM pg_catalog.pg_stat_activity WHERE datid IS NOT NULL AND usesysid IS NOT NULL "
+    "AND backend_type IS DISTINCT FROM 'parallel worker' AND application_name IS DISTINCT FROM 'pgweir service'";
+constexpr const char* kClients = "clients";
+
+// Ends a server process, if the check user may: else the whole string would fail. Its column's name is nobody's.
+constexpr const char* kEndQuestion =
+    "; SELECT pg_catalog.pg_terminate_backend(a.pid) AS ended FROM pg_catalog.pg_stat_activity a JOIN pg_catalog.pg_roles r ON r.oid = a.usesysid "
+    "WHERE a.pid = {} AND a.backend_start < pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => {}) "
+    "AND ((SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) "
+    "OR (NOT r.rolsuper AND (pg_catalog.pg_has_role(a.usesysid, 'USAGE') OR pg_catalog.pg_has_role('pg_signal_backend', 'USAGE'))))";
+
 constexpr int kFields = 6;
 constexpr int kReplicationFields = 4;
 
@@ -155,6 +168,8 @@ void Probe::query() {
   std::string question = target_.replication ? std::string(kQuestion) + kReplicationQuestion : kQuestion;
   for (std::size_t i = 0; i < target_.pids.size(); ++i) fmt::format_to(std::back_inserter(question), "{}{}", i == 0 ? kPidsQuestion : ", ", target_.pids[i]);
   if (!target_.pids.empty()) question += ')';
+  question += kClientsQuestion;
+  for (const auto& [pid, ago] : target_.end) fmt::format_to(std::back_inserter(question), fmt::runtime(kEndQuestion), pid, static_cast<double>(ago) / 1000);
   if (PQsendQuery(connection_.get(), question.c_str()) == 0) return on_ready();
   watch(false);
   if (PQflush(connection_.get()) != 0) {
@@ -177,6 +192,10 @@ void Probe::read_answer(const PGresult* result, ProbeAnswer& answer) const {
   if (PQnfields(result) == 1 && std::strcmp(PQfname(result, 0), kLiving) == 0) {
     answer.pids_told = true;
     for (int row = 0; row < PQntuples(result); ++row) answer.living.push_back(std::atoi(PQgetvalue(result, row, 0)));
+    return;
+  }
+  if (PQntuples(result) == 1 && PQnfields(result) == 1 && std::strcmp(PQfname(result, 0), kClients) == 0) {
+    answer.clients = std::atoi(PQgetvalue(result, 0, 0));
     return;
   }
   if (PQnfields(result) != kReplicationFields) return;

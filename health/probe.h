@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/event.h"
@@ -26,6 +27,8 @@ struct ProbeTarget {
   Milliseconds query_timeout{20000};
   bool replication = false;  // ask for pg_stat_replication too
   std::vector<std::int32_t> pids;  // which of these server processes live
+  // Those that are to be ended, and since when (ms ago) they should be gone: one that began later is another with that number.
+  std::vector<std::pair<std::int32_t, std::int64_t>> end;
 };
 
 // A row of pg_stat_replication, as far as the check user may see it.
@@ -47,6 +50,7 @@ struct ProbeAnswer {
   int reserved_connections = 0;
   bool replication_told = false;  // the rows are an answer, and not none because nobody asked
   std::vector<ReplicationRow> replication;
+  int clients = -1;  // connections but those of pgweir's own checks and look-ups; -1: not told
   bool pids_told = false;
   std::vector<std::int32_t> pids;          // those that were asked for,
   std::vector<std::int32_t> living;        // and those of them that live

@@ -135,7 +135,16 @@ Counts Books::counts(std::uint32_t pool) const {
           header_.users.rows[key.user].leased[key.node].load(kRelaxed), header_.leased[key.node].load(kRelaxed)};
 }
 
-LeaseId Books::add_lease(int slot, std::uint32_t pool, std::int64_t now_ms, std::int32_t backend_pid) {
+LeaseId Books::add_lease(int slot, std::uint32_t pool, std::int64_t now_ms) {
+  header_.pools[pool].gained_ms.store(now_ms, kRelaxed);
+  return fill_lease(slot, pool, now_ms, now_ms, 0);
+}
+
+LeaseId Books::copy_lease(int slot, const LeaseRow& given, std::int64_t now_ms) {
+  return fill_lease(slot, pool_of(given), now_ms, given.pool_gained_ms.load(kRelaxed), given.backend_pid.load(kRelaxed));
+}
+
+LeaseId Books::fill_lease(int slot, std::uint32_t pool, std::int64_t now_ms, std::int64_t pool_gained_ms, std::int32_t backend_pid) {
   ChildHead& head = Region::head(header_, slot);
   const auto rows = Region::leases(header_, slot);
   const auto free = std::find_if(rows.begin(), rows.end(), [](const LeaseRow& row) { return row.state.load(kRelaxed) == LeaseState::Free; });
@@ -146,6 +155,9 @@ LeaseId Books::add_lease(int slot, std::uint32_t pool, std::int64_t now_ms, std:
   free->evict_ms.store(0, kRelaxed);
   free->backend_pid.store(backend_pid, kRelaxed);
   free->idle.store(0, kRelaxed);
+  free->life.fetch_add(1, kRelaxed);
+  free->gained_ms.store(now_ms, kRelaxed);
+  free->pool_gained_ms.store(pool_gained_ms, kRelaxed);
   if (index >= head.leases_used.load(kRelaxed)) head.leases_used.store(index + 1, std::memory_order_release);
   step(Step::RowFilled);
   free->state.store(LeaseState::Held, std::memory_order_release);
@@ -203,7 +215,8 @@ void Books::waiters(int slot, WaitId self, int node, std::vector<Waiter>& into, 
       const std::uint32_t pool = pool_of(row);
       const PoolKey key = key_of(pool);
       if (node >= 0 && key.node != node) continue;
-      into.push_back({child, key, row.since_ms.load(kRelaxed), row.offered_ms.load(kRelaxed), row.limits, counts(pool)});
+      into.push_back({child, key, row.since_ms.load(kRelaxed), row.offered_ms.load(kRelaxed), row.limits, counts(pool),
+                      {row.held.load(kRelaxed), row.clients.load(kRelaxed), row.gained_ms.load(kRelaxed)}, header_.pools[pool].gained_ms.load(kRelaxed)});
       rows.push_back(&row);
     }
   }
@@ -259,6 +272,7 @@ std::optional<std::uint32_t> Books::try_pool(const PoolName& wanted) {
   if (free >= static_cast<std::uint32_t>(Ledger::kMaxPools)) return std::nullopt;
   header_.databases.rows[*database].pools.fetch_add(1, kRelaxed);
   header_.users.rows[*user].pools.fetch_add(1, kRelaxed);
+  header_.pools[free].gained_ms.store(0, kRelaxed);
   header_.pools[free].key.store(key, std::memory_order_release);
   if (free == used) header_.pools_used.store(used + 1, std::memory_order_release);
   return free;

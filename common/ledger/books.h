@@ -39,6 +39,9 @@ struct LeaseRow {
   std::atomic<std::int64_t> evict_ms{0};     // to go, since a limit was lowered; 0: no
   std::atomic<std::int32_t> backend_pid{0};
   std::atomic<std::uint32_t> idle{0};
+  std::atomic<std::uint32_t> life{0};        // grows with each: what was asked of one must not hit the next
+  std::atomic<std::int64_t> gained_ms{0};       // ready for use here since
+  std::atomic<std::int64_t> pool_gained_ms{0};  // and since when its pool has it, in whatever child
 };
 
 struct WaitRow {
@@ -46,9 +49,13 @@ struct WaitRow {
   std::atomic<std::uint32_t> pool{0};
   std::atomic<std::int64_t> since_ms{0};
   std::atomic<std::int64_t> offered_ms{0};
+  std::atomic<std::int32_t> held{0};  // these three: Demand
+  std::atomic<std::int32_t> clients{0};
+  std::atomic<std::int64_t> gained_ms{0};
   std::atomic<std::int64_t> called_ms{0};  // when a lease was last asked for; 0: none is
   std::int32_t called_child = -1;          // these only under the mutex
   LeaseId called_lease = -1;
+  std::uint32_t called_life = 0;
   Limits limits;
 };
 
@@ -72,6 +79,7 @@ struct PoolEntry {
   std::atomic<std::uint64_t> key{0};  // 0: free
   std::atomic<std::int32_t> leased{0};
   std::atomic<std::int32_t> waits{0};
+  std::atomic<std::int64_t> gained_ms{0};  // when it last got a lease
 };
 
 template <int N>
@@ -137,7 +145,9 @@ class Books {
   std::string_view user_name(PoolKey key) const { return header_.users.rows[key.user].name.view(); }
 
   // A row of SLOT comes to life, in use; -1: there is none.
-  LeaseId add_lease(int slot, std::uint32_t pool, std::int64_t now_ms, std::int32_t backend_pid = 0);
+  LeaseId add_lease(int slot, std::uint32_t pool, std::int64_t now_ms);
+  // The lease GIVEN of a sibling comes to life in a row of SLOT; both rows count.
+  LeaseId copy_lease(int slot, const LeaseRow& given, std::int64_t now_ms);
   void free_lease(int slot, LeaseRow& row);
   // Out of the sums, for a row that is in a state that does not count any more.
   void uncount(int slot, const LeaseRow& row);
@@ -156,6 +166,7 @@ class Books {
   }
 
  private:
+  LeaseId fill_lease(int slot, std::uint32_t pool, std::int64_t now_ms, std::int64_t pool_gained_ms, std::int32_t backend_pid);
   template <int N>
   std::optional<std::uint16_t> name(NameTable<N>& table, std::string_view text);
   std::optional<std::uint32_t> try_pool(const PoolName& name);

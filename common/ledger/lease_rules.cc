@@ -1,6 +1,7 @@
 #include "common/ledger/lease_rules.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -8,6 +9,15 @@ namespace weir::ledger {
 namespace {
 
 constexpr Limit kTested[] = {Limit::Pool, Limit::Database, Limit::User, Limit::Node};
+
+std::int32_t count_of(const Counts& counts, Limit limit) {
+  switch (limit) {
+    case Limit::Database: return counts.database;
+    case Limit::User: return counts.user;
+    case Limit::Node: return counts.node;
+    default: return counts.pool;
+  }
+}
 
 std::int32_t& count_of(Counts& counts, Limit limit) {
   switch (limit) {
@@ -94,6 +104,23 @@ Verdict judge(const Counts& counts, const Limits& limits, std::int64_t waited_ms
 
 bool passed_over(const Waiter& waiter, std::int64_t now_ms) { return waiter.offered_ms != 0 && now_ms - waiter.offered_ms > kOfferPatienceMs; }
 
+bool precedes(const Waiter& a, const Waiter& b) {
+  if (!(a.pool == b.pool)) {
+    const auto rank = [](const Waiter& one) { return std::tuple(one.counts.pool, one.pool_gained_ms, one.pool.database, one.pool.user, one.pool.node); };
+    return rank(a) < rank(b);
+  }
+  const bool a_has = a.demand.held > 0;
+  const bool b_has = b.demand.held > 0;
+  if (a_has != b_has) return b_has;
+  if (a_has) {
+    // What each would have for a client.
+    const std::int64_t a_share = std::int64_t{a.demand.held + 1} * std::max(b.demand.clients, 1);
+    const std::int64_t b_share = std::int64_t{b.demand.held + 1} * std::max(a.demand.clients, 1);
+    if (a_share != b_share) return a_share < b_share;
+  }
+  return std::tuple(a.demand.gained_ms, a.since_ms, a.child) < std::tuple(b.demand.gained_ms, b.since_ms, b.child);
+}
+
 TurnVerdict judge_in_turn(const Waiter& me, std::span<const Waiter> others, std::int64_t now_ms) {
   const std::int64_t waited = now_ms - me.since_ms;
   TurnVerdict result{judge(me.counts, me.limits, waited), std::nullopt};
@@ -102,12 +129,13 @@ TurnVerdict judge_in_turn(const Waiter& me, std::span<const Waiter> others, std:
   std::optional<std::size_t> first;
   for (std::size_t i = 0; i < others.size(); ++i) {
     const Waiter& other = others[i];
-    if (other.since_ms + kNearlySameMs >= me.since_ms || other.pool.node != me.pool.node || passed_over(other, now_ms)) continue;
-    if (!would_be_granted(other, now_ms) && !claims(other, now_ms)) continue;
+    if (other.pool.node != me.pool.node || passed_over(other, now_ms)) continue;
+    const bool claim = claims(other, now_ms) && other.since_ms < me.since_ms;
+    if (!claim && !(would_be_granted(other, now_ms) && precedes(other, me))) continue;
     for (const Limit limit : kTested) {
       if (share(limit, other.pool, me.pool)) ++count_of(with_them, limit);
     }
-    if (!first || other.since_ms < others[*first].since_ms) first = i;
+    if (!first || precedes(other, others[*first])) first = i;
   }
   if (!first || judge(with_them, me.limits, waited).granted()) return result;
   return {{Limit::Turn, false}, first};
@@ -116,39 +144,132 @@ TurnVerdict judge_in_turn(const Waiter& me, std::span<const Waiter> others, std:
 std::optional<std::size_t> next_in_line(std::span<const Waiter> waiters, std::int64_t now_ms) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < waiters.size(); ++i) {
-    if (passed_over(waiters[i], now_ms) || (best && waiters[*best].since_ms <= waiters[i].since_ms)) continue;
+    if (passed_over(waiters[i], now_ms) || (best && !precedes(waiters[i], waiters[*best]))) continue;
     if (would_be_granted(waiters[i], now_ms)) best = i;
   }
   return best;
 }
 
-std::optional<std::size_t> choose_victim(const Waiter& me, Limit limit, std::span<const Held> held) {
-  // Who holds how much of what is short: pools, or of one pool the children.
-  const auto holder = [&](int child, PoolKey pool) {
-    return limit == Limit::Pool ? std::tuple<int, int, int>(child, -1, -1) : std::tuple<int, int, int>(pool.database, pool.user, pool.node);
-  };
-  std::map<std::tuple<int, int, int>, int> shares;
-  std::optional<std::size_t> idle;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    if (!share(limit, held[i].pool, me.pool) || held[i].called) continue;
-    ++shares[holder(held[i].child, held[i].pool)];
-    if (held[i].idle && (!idle || held[i].since_ms < held[*idle].since_ms)) idle = i;
-  }
-  if (idle) return idle;
-  const auto mine = shares.find(holder(me.child, me.pool));
-  int most = mine == shares.end() ? 0 : mine->second;
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    if (!share(limit, held[i].pool, me.pool) || held[i].called) continue;
-    const int has = shares[holder(held[i].child, held[i].pool)];
-    if (has < most || (has == most && (!best || held[i].since_ms >= held[*best].since_ms))) continue;
-    most = has;
-    best = i;
-  }
-  return best;
+namespace {
+
+// What one party to a limit has: a pool, or a child of one pool.
+struct Party {
+  std::int32_t held = 0;     // without what somebody has asked for
+  std::int32_t clients = 0;  // that are served or wait
+  std::int64_t gained_ms = 0;  // the youngest of its leases
+  std::optional<std::size_t> lease;  // which it would give: the longest idle, else the one longest in use
+};
+
+void count(Party& party, std::span<const Held> held, std::size_t index, std::int64_t gained_ms, std::int64_t now_ms) {
+  const Held& one = held[index];
+  if (!one.idle || now_ms - one.since_ms < kUnusedMs) ++party.clients;
+  if (one.called) return;
+  ++party.held;
+  party.gained_ms = std::max(party.gained_ms, gained_ms);
+  if (!party.lease || goes_before(one, held[*party.lease])) party.lease = index;
 }
 
-bool gives_up(std::int64_t own_since_ms, std::int64_t since_ms) { return own_since_ms == 0 || since_ms + kNearlySameMs < own_since_ms; }
+// Notes that there is something to ask for from MOMENT on.
+void later(Victim& victim, std::int64_t moment) {
+  if (victim.ask_again_ms == 0 || moment < victim.ask_again_ms) victim.ask_again_ms = moment;
+}
+
+// The longest idle that is not in use.
+std::optional<std::size_t> unused(std::span<const Held> held, PoolKey pool, Limit limit, std::int64_t now_ms, Victim& victim) {
+  std::optional<std::size_t> longest;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (!held[i].idle || held[i].called || !share(limit, held[i].pool, pool)) continue;
+    if (now_ms - held[i].since_ms < kUnusedMs) {
+      later(victim, held[i].since_ms + kUnusedMs);
+    } else if (!longest || held[i].since_ms < held[*longest].since_ms) {
+      longest = i;
+    }
+  }
+  return longest;
+}
+
+using PartyKey = std::tuple<int, int, int>;
+
+// Does the party that has most give one to MINE, now or later?
+void from_other_pool(const Party& mine, std::int64_t my_gain_ms, const Party& most, std::int64_t now_ms, Victim& victim) {
+  if (!most.lease || most.held <= mine.held) return;
+  if (most.held == mine.held + 1) {
+    const std::int64_t slice = mine.held == 0 ? kSliceMs : kEvenOutMs;
+    const std::int64_t from = std::max(most.gained_ms, mine.held == 0 ? 0 : my_gain_ms) + slice;
+    if (now_ms < from) return later(victim, from);
+  }
+  victim.lease = most.lease;
+}
+
+void from_other_child(const Party& mine, const Party& most, std::int64_t now_ms, Victim& victim) {
+  if (!most.lease) return;
+  const std::int64_t my_clients = std::max(mine.clients, 1);
+  const std::int64_t its_clients = std::max(most.clients, 1);
+  const bool much_more = (most.held - 1) * my_clients >= (mine.held + 1) * its_clients;
+  if (mine.held > 0) {
+    if (!much_more) return;
+    // What was moved a moment ago has not shown yet what it is good for.
+    const std::int64_t from = std::max(mine.gained_ms, most.gained_ms) + kSettleMs;
+    if (now_ms < from) return later(victim, from);
+  } else if (!much_more) {
+    const std::int64_t slice = std::clamp<std::int64_t>(2 * kChildSliceMs * its_clients / (my_clients + its_clients), 2, 2 * kChildSliceMs);
+    if (now_ms < most.gained_ms + slice) return later(victim, most.gained_ms + slice);
+  }
+  victim.lease = most.lease;
+}
+
+}  // namespace
+
+Victim choose_victim(const Waiter& me, Limit limit, std::span<const Held> held, std::span<const Waiter> others, std::int64_t now_ms) {
+  Victim victim;
+  victim.lease = unused(held, me.pool, limit, now_ms, victim);
+  if (victim.lease) return victim;
+  std::map<PartyKey, Party> pools;
+  std::map<int, Party> children;  // of my pool
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (!share(limit, held[i].pool, me.pool)) continue;
+    if (held[i].pool == me.pool) count(children[held[i].child], held, i, held[i].gained_ms, now_ms);
+    count(pools[{held[i].pool.database, held[i].pool.user, held[i].pool.node}], held, i, held[i].pool_gained_ms, now_ms);
+  }
+  const PartyKey my_key{me.pool.database, me.pool.user, me.pool.node};
+  const Party my_pool = pools[my_key];
+  Party wanting = my_pool;
+  wanting.held = me.counts.pool;  // with what is on its way from child to child
+  const Party* most = nullptr;
+  for (const auto& [key, party] : pools) {
+    if (key == my_key) continue;
+    if (most == nullptr || party.held > most->held || (party.held == most->held && party.gained_ms < most->gained_ms)) most = &party;
+  }
+  if (most != nullptr) from_other_pool(wanting, me.pool_gained_ms, *most, now_ms, victim);
+  if (victim.lease) return victim;
+  for (const Waiter& other : others) {
+    if (other.pool == me.pool || !share(limit, other.pool, me.pool) || passed_over(other, now_ms)) continue;
+    // One of another pool is about to get it: it does not go from child to child instead.
+    Victim theirs;
+    Party they;
+    they.held = other.counts.pool;
+    from_other_pool(they, other.pool_gained_ms, my_pool, now_ms, theirs);
+    if (!theirs.lease) continue;
+    later(victim, now_ms + kChildSliceMs);
+    return victim;
+  }
+  for (const Waiter& other : others) {
+    const auto child = children.find(other.child);
+    if (other.pool == me.pool && child != children.end()) child->second.clients = std::max(child->second.clients, other.demand.clients);
+  }
+  Party mine = children[me.child];
+  mine.clients = std::max(mine.clients, me.demand.clients);
+  most = nullptr;
+  for (const auto& [child, party] : children) {
+    if (child == me.child || !party.lease) continue;
+    if (most == nullptr || std::int64_t{party.held} * std::max(most->clients, 1) > std::int64_t{most->held} * std::max(party.clients, 1)) most = &party;
+  }
+  if (most != nullptr) from_other_child(mine, *most, now_ms, victim);
+  // What is on its way to somebody, or being closed, will be held again.
+  const auto settled = std::count_if(held.begin(), held.end(), [&](const Held& one) { return !one.called && share(limit, one.pool, me.pool); });
+  if (!victim.lease && settled < count_of(me.counts, limit)) later(victim, now_ms + kChildSliceMs);
+  return victim;
+}
 
 std::vector<std::size_t> surplus(std::span<const Held> held, std::span<const Limits> limits_at) {
   std::vector<std::size_t> order;

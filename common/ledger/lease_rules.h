@@ -5,9 +5,14 @@
 // its backend (semantics, rule 21). A pool is a (database, user, node); the limits of a database and of a user hold on each
 // node by itself, since a node's slots are what they protect.
 //
-// Order: the longest waiting comes first, over all children and all pools that a limit binds together. Moments that are
-// less than kNearlySame apart count as one, so that a connection does not change hands for nothing (rule 22). Nobody is
-// passed over but who was offered a lease and did not come for it within kOfferPatience: it may be stopped.
+// Shares: pools that a limit binds together come to equal shares, and of one pool the children to what their clients ask for. A
+// share is what is held, not what was served: who has two more gives one at once, who has one more only when it has had it for a
+// slice of time, and then they take turns. That somebody has waited a little longer, or that a connection lies idle for an
+// instant between two transactions, moves nothing: a change of hands costs a login, or at least a message.
+//
+// Order: what came free is for the pool that has least; of equals, for the one whose last gain is the longest ago; in it, for the
+// child that has none or least for its clients. Nobody is passed over but who was offered a lease and did not come for it within
+// kOfferPatience: it may be stopped.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +28,16 @@ namespace weir::ledger {
 
 using config::kNoLimit;
 
-inline constexpr std::int64_t kNearlySameMs = 20;
+// After a lease has gone from child to child because one had more than the other, the two are left alone for so long.
+inline constexpr std::int64_t kSettleMs = 20;
+// What lies idle for so long is not in use, whoever holds it.
+inline constexpr std::int64_t kUnusedMs = 20;
+// How long a pool keeps its only lease, while another has none; and its last one, while another has one less.
+inline constexpr std::int64_t kSliceMs = 50;
+inline constexpr std::int64_t kEvenOutMs = 250;
+// How long a child keeps its only lease of a pool, while another that has as many clients has none: it goes from hand to hand
+// without a login.
+inline constexpr std::int64_t kChildSliceMs = 10;
 inline constexpr std::int64_t kOfferPatienceMs = 100;
 // A child that was called in and did not give anything is left alone for so long, and another is called.
 inline constexpr std::int64_t kCallPatienceMs = 1000;
@@ -83,6 +97,13 @@ struct Verdict {
 // May one more be had by somebody who has waited for WAITED_MS? The order of tests is pool, database, user, node.
 Verdict judge(const Counts& counts, const Limits& limits, std::int64_t waited_ms);
 
+// What a child has and wants of one pool, as it says itself.
+struct Demand {
+  std::int32_t held = 0;       // leases
+  std::int32_t clients = 1;    // that are served or wait
+  std::int64_t gained_ms = 0;  // when it last got a lease; 0: never
+};
+
 // One child that waits for one pool. SINCE is that of its oldest client.
 struct Waiter {
   int child = -1;
@@ -91,19 +112,25 @@ struct Waiter {
   std::int64_t offered_ms = 0;  // 0: was not offered a lease since it last asked
   Limits limits;
   Counts counts;  // of its pool now
+  Demand demand = {};
+  std::int64_t pool_gained_ms = 0;  // when its pool last got a lease, in whatever child; 0: never
 };
+
+// Is what comes free for A rather than for B, who both could have it? A strict order of all who wait: were there a circle, each
+// would leave it to another.
+bool precedes(const Waiter& a, const Waiter& b);
 
 // Was it offered a lease that it did not come for?
 bool passed_over(const Waiter& waiter, std::int64_t now_ms);
 
-// The verdict on ME among OTHERS (all waiters but me, in any order). Refused by Turn: FIRST is the one of OTHERS who has waited longest.
+// The verdict on ME among OTHERS (all waiters but me, in any order). Refused by Turn: FIRST is the one of OTHERS whose turn it is.
 struct TurnVerdict {
   Verdict verdict;
   std::optional<std::size_t> first;
 };
 TurnVerdict judge_in_turn(const Waiter& me, std::span<const Waiter> others, std::int64_t now_ms);
 
-// Who of WAITERS should come now, since something became free: the longest waiting of those who would be granted one.
+// Who of WAITERS should come now, since something became free: the first in line of those who would be granted one.
 std::optional<std::size_t> next_in_line(std::span<const Waiter> waiters, std::int64_t now_ms);
 
 // A lease that is held (not one that is closing already).
@@ -111,18 +138,20 @@ struct Held {
   int child = -1;
   PoolKey pool;
   bool idle = false;
-  bool called = false;        // somebody has asked for it already, or it is to go because a limit was lowered
-  std::int64_t since_ms = 0;  // idle, or in use, since
+  bool called = false;          // somebody has asked for it already, or it is to go because a limit was lowered
+  std::int64_t since_ms = 0;    // idle, or in use, since
+  std::int64_t gained_ms = 0;       // since when its child has it, ready for use
+  std::int64_t pool_gained_ms = 0;  // since when its pool has it
 };
 
-// Whose lease is asked for, when LIMIT refused ME. An idle one, the longest idle first. Else one in use, to be given when its
-// exchange or transaction ends, of the pool (for the limit of one pool: of the child) that holds most, if that is more than
-// what ME has; so that those who share a limit come to equal shares. Nothing: all has been asked for, or nobody has more.
-std::optional<std::size_t> choose_victim(const Waiter& me, Limit limit, std::span<const Held> held);
-
-// A child was asked for a lease of a pool that its own clients wait for too, the oldest since OWN_SINCE_MS (0: none waits):
-// does it give it to the one who waits since SINCE_MS?
-bool gives_up(std::int64_t own_since_ms, std::int64_t since_ms);
+// Whose lease is asked for, when LIMIT refused ME, who has waited beside OTHERS. One that is in use is given when its exchange or
+// transaction ends. In this order: what is not in use, the longest idle first; of the pool that has most, if it has more than mine
+// for long enough; of the child that has most of my own pool, likewise.
+struct Victim {
+  std::optional<std::size_t> lease;  // nothing: nobody has more, or not for long enough
+  std::int64_t ask_again_ms = 0;     // nothing: when that will be otherwise, as a moment; 0: not by time alone
+};
+Victim choose_victim(const Waiter& me, Limit limit, std::span<const Held> held, std::span<const Waiter> others, std::int64_t now_ms);
 
 // Which of HELD must go so that none of the limits is exceeded: indexes, in the order in which they should go. Of each limit
 // that is exceeded the longest idle first, then those longest in use. LIMITS_AT gives for each of HELD its pool's limits; the reserve is

@@ -40,8 +40,9 @@ void unsettled(Header& header, int slot) {
 bool is_awaited(Header& header, const WaitRow& row, std::int64_t now_ms) {
   const std::int64_t called = row.called_ms.load(kRelaxed);
   if (called == 0 || now_ms - called > kCallPatienceMs || row.called_child < 0 || row.called_child >= header.children) return false;
-  const LeaseState state = lease_row(header, row.called_child, row.called_lease).state.load(kRelaxed);
-  return state != LeaseState::Free && state != LeaseState::Adopted && state != LeaseState::Returned;
+  const LeaseRow& lease = lease_row(header, row.called_child, row.called_lease);
+  const LeaseState state = lease.state.load(kRelaxed);
+  return lease.life.load(kRelaxed) == row.called_life && state != LeaseState::Free && state != LeaseState::Adopted && state != LeaseState::Returned;
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ AcquireResult Ledger::acquire(int slot, const AcquireRequest& request, std::int6
   }
   WaitRow* row = wait_row(*header_, slot, request.wait, *pool);
   const WaitId self = row != nullptr ? request.wait : -1;
-  const Waiter me{slot, books.key_of(*pool), request.since_ms, 0, request.limits, books.counts(*pool)};
+  const Waiter me{slot, books.key_of(*pool), request.since_ms, 0, request.limits, books.counts(*pool), request.demand, header_->pools[*pool].gained_ms.load(kRelaxed)};
   books.waiters(slot, self, request.pool.node, waiters_, wait_rows_);
   const TurnVerdict turn = judge_in_turn(me, waiters_, now_ms);
   result.refused_by = turn.verdict.refused_by;
@@ -109,10 +110,10 @@ void Ledger::wait_for(Books& books, int slot, const AcquireRequest& request, con
     if (result.wait < 0) return;  // no room in the line: it tries again by its timer
     row = wait_row(*header_, slot, result.wait, pool);
   }
-  row->since_ms.store(request.since_ms, kRelaxed);
+  set_waiting_since(slot, result.wait, request.since_ms, request.demand);
   row->offered_ms.store(0, kRelaxed);
   row->limits = request.limits;
-  if (result.refused_by != Limit::Turn && !is_awaited(*header_, *row, now_ms)) call_in(books, me, result.refused_by, *row, now_ms, result.wakes);
+  if (result.refused_by != Limit::Turn && !is_awaited(*header_, *row, now_ms)) call_in(books, me, result.refused_by, *row, now_ms, result);
 }
 
 // The held leases that LIMIT binds together with POOL, into held_ and held_rows_.
@@ -126,36 +127,40 @@ void Ledger::collect_held(Limit limit, PoolKey pool, const WaitRow& mine, std::i
       if (rows[i].state.load(std::memory_order_acquire) != LeaseState::Held) continue;
       const PoolKey key = detail::pool_key(header_->pools[rows[i].pool.load(kRelaxed) % kMaxPools].key.load(kRelaxed));
       if (!share(limit, key, pool)) continue;
-      held_.push_back({child, key, rows[i].idle.load(kRelaxed) != 0, rows[i].evict_ms.load(kRelaxed) != 0, rows[i].since_ms.load(kRelaxed)});
+      held_.push_back({child, key, rows[i].idle.load(kRelaxed) != 0, rows[i].evict_ms.load(kRelaxed) != 0, rows[i].since_ms.load(kRelaxed),
+                       rows[i].gained_ms.load(kRelaxed), rows[i].pool_gained_ms.load(kRelaxed)});
       held_rows_.push_back(static_cast<LeaseId>(i));
     }
   }
-  const auto called = [&](int child, LeaseId lease) {
+  const auto called = [&](const WaitRow& row) {
     for (std::size_t i = 0; i < held_.size(); ++i) {
-      if (held_[i].child == child && held_rows_[i] == lease) held_[i].called = true;
+      if (held_[i].child != row.called_child || held_rows_[i] != row.called_lease) continue;
+      if (lease_row(*header_, row.called_child, row.called_lease).life.load(kRelaxed) == row.called_life) held_[i].called = true;
     }
   };
   for (const WaitRow* other : wait_rows_) {
     const std::int64_t when = other->called_ms.load(kRelaxed);
-    if (when != 0 && now_ms - when <= kCallPatienceMs) called(other->called_child, other->called_lease);
+    if (when != 0 && now_ms - when <= kCallPatienceMs) called(*other);
   }
-  if (mine.called_ms.load(kRelaxed) != 0) called(mine.called_child, mine.called_lease);  // in vain: another one now
+  if (mine.called_ms.load(kRelaxed) != 0) called(mine);  // in vain: another one now
 }
 
-void Ledger::call_in(Books& books, const Waiter& me, Limit limit, WaitRow& row, std::int64_t now_ms, Wakes& wakes) {
+void Ledger::call_in(Books& books, const Waiter& me, Limit limit, WaitRow& row, std::int64_t now_ms, AcquireResult& result) {
   (void)books;  // the mutex is held
   collect_held(limit, me.pool, row, now_ms);
-  const auto victim = choose_victim(me, limit, held_);
-  if (victim) {
-    row.called_child = held_[*victim].child;
-    row.called_lease = held_rows_[*victim];
+  const Victim victim = choose_victim(me, limit, held_, waiters_, now_ms);
+  result.ask_again_ms = victim.ask_again_ms;
+  if (victim.lease) {
+    row.called_child = held_[*victim.lease].child;
+    row.called_lease = held_rows_[*victim.lease];
+    row.called_life = lease_row(*header_, row.called_child, row.called_lease).life.load(kRelaxed);
   } else if (row.called_ms.load(kRelaxed) == 0 || !is_awaited(*header_, row, row.called_ms.load(kRelaxed))) {
     row.called_ms.store(0, kRelaxed);
     return;
   }
   row.called_ms.store(now_ms, kRelaxed);
   Region::head(*header_, row.called_child).calls.fetch_add(1, std::memory_order_release);
-  wakes.add(row.called_child);
+  result.wakes.add(row.called_child);
 }
 
 void Ledger::stop_waiting(int slot, WaitId wait) {
@@ -165,9 +170,13 @@ void Ledger::stop_waiting(int slot, WaitId wait) {
   if (state.compare_exchange_strong(waiting, WaitState::Gone, std::memory_order_release)) unsettled(*header_, slot);
 }
 
-void Ledger::set_waiting_since(int slot, WaitId wait, std::int64_t since_ms) {
+void Ledger::set_waiting_since(int slot, WaitId wait, std::int64_t since_ms, const Demand& demand) {
   if (wait < 0 || wait >= kWaitsPerChild) return;
-  Region::waits(*header_, slot)[static_cast<std::size_t>(wait)].since_ms.store(since_ms, kRelaxed);
+  WaitRow& row = Region::waits(*header_, slot)[static_cast<std::size_t>(wait)];
+  row.since_ms.store(since_ms, kRelaxed);
+  row.held.store(demand.held, kRelaxed);
+  row.clients.store(demand.clients, kRelaxed);
+  row.gained_ms.store(demand.gained_ms, kRelaxed);
 }
 
 void Ledger::mark_idle(int slot, LeaseId lease, std::int64_t now_ms) {
@@ -183,6 +192,12 @@ void Ledger::mark_in_use(int slot, LeaseId lease, std::int64_t now_ms) {
 }
 
 void Ledger::set_backend_pid(int slot, LeaseId lease, std::int32_t pid) { lease_row(*header_, slot, lease).backend_pid.store(pid, kRelaxed); }
+
+void Ledger::mark_ready(int slot, LeaseId lease, std::int64_t now_ms) {
+  LeaseRow& row = lease_row(*header_, slot, lease);
+  row.gained_ms.store(now_ms, kRelaxed);
+  row.pool_gained_ms.store(now_ms, kRelaxed);
+}
 
 void Ledger::begin_closing(int slot, LeaseId lease, std::int64_t now_ms) {
   LeaseRow& row = lease_row(*header_, slot, lease);
@@ -221,8 +236,8 @@ bool Ledger::call_ins(int slot, std::int64_t now_ms, std::vector<CallIn>& into) 
       const std::int64_t when = row.called_ms.load(kRelaxed);
       if (row.state.load(kRelaxed) != WaitState::Waiting || row.called_child != slot || when == 0 || now_ms - when > kCallPatienceMs) continue;
       const LeaseRow& lease = lease_row(*header_, slot, row.called_lease);
-      if (lease.state.load(kRelaxed) != LeaseState::Held) continue;
-      into.push_back({row.called_lease, lease.pool.load(kRelaxed) == row.pool.load(kRelaxed), child, static_cast<WaitId>(i), row.since_ms.load(kRelaxed)});
+      if (lease.state.load(kRelaxed) != LeaseState::Held || lease.life.load(kRelaxed) != row.called_life) continue;
+      into.push_back({row.called_lease, lease.pool.load(kRelaxed) == row.pool.load(kRelaxed), child, static_cast<WaitId>(i), row.since_ms.load(kRelaxed), when});
     }
   }
   std::sort(into.begin(), into.end(), [](const CallIn& a, const CallIn& b) { return a.since_ms < b.since_ms; });
@@ -252,7 +267,15 @@ bool Ledger::adopted(int slot, LeaseId lease) {
   return true;
 }
 
-AcquireResult Ledger::adopt(int slot, int giver, LeaseId lease, WaitId wait, std::int64_t now_ms) {
+bool Ledger::take_back(int slot, LeaseId lease, std::int64_t now_ms) {
+  LeaseRow& row = lease_row(*header_, slot, lease);
+  LeaseState handed = LeaseState::Handed;
+  if (!row.state.compare_exchange_strong(handed, LeaseState::Held, std::memory_order_acq_rel)) return false;
+  row.since_ms.store(now_ms, kRelaxed);
+  return true;
+}
+
+AcquireResult Ledger::adopt(int slot, int giver, LeaseId lease, const PoolName& wanted, WaitId wait, std::int64_t now_ms) {
   AcquireResult result;
   result.wait = wait;
   Books books(*header_, hook_);
@@ -264,8 +287,9 @@ AcquireResult Ledger::adopt(int slot, int giver, LeaseId lease, WaitId wait, std
   LeaseRow& given = lease_row(*header_, giver, lease);
   if (given.state.load(std::memory_order_acquire) != LeaseState::Handed) return result;
   const std::uint32_t pool = given.pool.load(kRelaxed) % kMaxPools;
+  if (books.pool(wanted) != pool) return result;
   // Both count for a moment: should I die here, one too many is better than one too few.
-  const LeaseId mine = books.add_lease(slot, pool, now_ms, given.backend_pid.load(kRelaxed));
+  const LeaseId mine = books.copy_lease(slot, given, now_ms);
   books.step(detail::Step::Adopting);
   result.outcome = mine >= 0 ? Outcome::Done : Outcome::Full;
   if (mine < 0) return result;

@@ -72,6 +72,7 @@ struct AcquireRequest {
   Limits limits;                     // limits_of(effective_pool(...), node_ceiling(...))
   std::uint64_t overrides_epoch = 0;  // at which the limits were computed
   std::int64_t since_ms = 0;         // since when the oldest client waits
+  Demand demand;                     // of this child in that pool
   WaitId wait = -1;                  // the row that an earlier refusal gave
   bool may_wait = true;              // false: a try (min_pool_size, a standby: rule 12): no row, nobody is asked for anything
 };
@@ -82,17 +83,23 @@ struct AcquireResult {
   LeaseId lease = -1;        // Done: held from now on; the waiting row is gone
   bool from_reserve = false;
   WaitId wait = -1;          // Refused or Busy or Stale: to be given with the next try, or to stop_waiting()
+  std::int64_t ask_again_ms = 0;  // Refused: at this moment somebody will have to give one up; 0: not known
   Wakes wakes;
 };
 
-// A lease of mine that somebody else waits for. Give up any lease of that pool, at best this one: an idle one at once if
-// gives_up(own waiters, since_ms); one in use when it comes free, by the same test.
+// A lease of mine that is to go to somebody else, who has less: choose_victim(). Give up any lease of that pool, at best this
+// one: an idle one at once, one in use when it comes free, whoever waits for it here.
 struct CallIn {
   LeaseId lease = -1;
   bool same_pool = false;      // the waiter could use the connection itself: hand_over()
   int waiter_child = -1;
   WaitId waiter_wait = -1;
   std::int64_t since_ms = 0;   // since when the other waits
+  std::int64_t called_ms = 0;  // when it was asked for
+  // What was given for one of them is not given for the other again.
+  bool is_same(const CallIn& other) const {
+    return waiter_child == other.waiter_child && waiter_wait == other.waiter_wait && called_ms == other.called_ms;
+  }
 };
 
 // A lease of mine that is over a limit that was lowered: close it once it is idle, by force after a time from `since_ms` on.
@@ -147,14 +154,16 @@ class Ledger {
   AcquireResult acquire(int slot, const AcquireRequest& request, std::int64_t now_ms);
   // Its client gave up, or was served by a connection that came back. Never fails. The row must not be used any more.
   void stop_waiting(int slot, WaitId wait);
-  // Another client is the oldest now.
-  void set_waiting_since(int slot, WaitId wait, std::int64_t since_ms);
+  // Another client is the oldest now, or DEMAND has changed.
+  void set_waiting_since(int slot, WaitId wait, std::int64_t since_ms, const Demand& demand);
 
   // One store each; a new lease is in use.
   void mark_idle(int slot, LeaseId lease, std::int64_t now_ms);
   void mark_in_use(int slot, LeaseId lease, std::int64_t now_ms);
   // After the login, for the case that this child dies.
   void set_backend_pid(int slot, LeaseId lease, std::int32_t pid);
+  // The login is over: from now on its holder makes use of it.
+  void mark_ready(int slot, LeaseId lease, std::int64_t now_ms);
   // The connection is being closed: it counts until give_back().
   void begin_closing(int slot, LeaseId lease, std::int64_t now_ms);
   // The server has ended that backend (EOF, or its pid is no longer seen), or it never came to be. Never fails; the lease must not be used
@@ -172,8 +181,10 @@ class Ledger {
   // that takes too long it goes on with begin_closing(), after which adopt() is refused.
   void hand_over(int slot, LeaseId lease, std::int64_t now_ms);
   bool adopted(int slot, LeaseId lease);
-  // Done, Busy, Full, or Refused: it is not (any more) on its way.
-  AcquireResult adopt(int slot, int giver, LeaseId lease, WaitId wait, std::int64_t now_ms);
+  // It took too long: held again, and nobody can adopt it any more. False: somebody has just done so.
+  bool take_back(int slot, LeaseId lease, std::int64_t now_ms);
+  // Done, Busy, Full, or Refused: it is not (any more) on its way, or not one of POOL.
+  AcquireResult adopt(int slot, int giver, LeaseId lease, const PoolName& pool, WaitId wait, std::int64_t now_ms);
 
   // ---- limits set at run time ----
   std::uint64_t overrides_epoch() const;
@@ -215,7 +226,7 @@ class Ledger {
   explicit Ledger(detail::Header* header) : header_(header) {}
   void wait_for(detail::Books& books, int slot, const AcquireRequest& request, const Waiter& me, std::uint32_t pool, std::int64_t now_ms,
                 AcquireResult& result);
-  void call_in(detail::Books& books, const Waiter& me, Limit limit, detail::WaitRow& row, std::int64_t now_ms, Wakes& wakes);
+  void call_in(detail::Books& books, const Waiter& me, Limit limit, detail::WaitRow& row, std::int64_t now_ms, AcquireResult& result);
   void collect_held(Limit limit, PoolKey pool, const detail::WaitRow& mine, std::int64_t now_ms);
 
   detail::Header* header_;

@@ -111,7 +111,7 @@ Ledger::SurplusResult Ledger::mark_surplus(const LimitsOf& limits_of, std::int64
       const std::uint32_t pool = row.pool.load(kRelaxed) % kMaxPools;
       // One that came meanwhile is judged the next time.
       const bool known = pool < pools.size() && pools[pool].key == header_->pools[pool].key.load(kRelaxed);
-      held.push_back({child, books.key_of(pool), row.idle.load(kRelaxed) != 0, false, row.since_ms.load(kRelaxed)});
+      held.push_back({child, books.key_of(pool), row.idle.load(kRelaxed) != 0, false, row.since_ms.load(kRelaxed), 0, 0});
       limits.push_back(known ? pools[pool].limits : Limits{});
       rows.push_back(&row);
     }

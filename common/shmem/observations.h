@@ -40,7 +40,7 @@ struct Observation {
   FixedText<16> sync_state;
   std::int64_t observed_at = 0;       // epoch seconds of the last answer
   std::int32_t max_connections = 0;   // as the server offers, 0: not known
-  std::int32_t reserved_connections = 0;
+  std::int32_t reserved_connections = 0;  // for superusers, and what other programs have: not for pgweir
   std::uint64_t checks = 0;           // since pgweir started
   std::uint64_t failures = 0;
 };

@@ -1,1 +1,2 @@
 fuzz_target(snapshot weir_child)
+fuzz_target(parcel weir_child)

@@ -99,12 +99,13 @@ TEST(lease_rules, what_pools_have_in_common) {
 }
 
 Waiter waiter(int child, PoolKey pool, std::int64_t waited_ms, Limits l, Counts counts = {}, std::int64_t offered_ago = -1) {
-  return {child, pool, kNow - waited_ms, offered_ago < 0 ? 0 : kNow - offered_ago, l, counts};
+  return {child, pool, kNow - waited_ms, offered_ago < 0 ? 0 : kNow - offered_ago, l, counts, {}, 0};
 }
 
-TEST(lease_rules, the_longest_waiting_comes_first) {
+TEST(lease_rules, who_has_less_comes_first) {
   const Limits one = limits(kNoLimit, 1);
-  const Waiter me = waiter(0, key(1, 1), 0, one);
+  Waiter me = waiter(0, key(1, 1), 0, one);
+  me.pool_gained_ms = kNow - 50;
   struct {
     const char* what;
     std::vector<Waiter> others;
@@ -112,13 +113,11 @@ TEST(lease_rules, the_longest_waiting_comes_first) {
     int first;
   } const cases[] = {
       {"nobody else", {}, Limit::None, -1},
-      {"another who waited longer, for the same database", {waiter(1, key(1, 2), 100, one)}, Limit::Turn, 0},
-      {"about as long", {waiter(1, key(1, 2), 20, one)}, Limit::None, -1},
-      {"just longer than that", {waiter(1, key(1, 2), 21, one)}, Limit::Turn, 0},
+      {"another pool that got its last one earlier, at the same database", {waiter(1, key(1, 2), 100, one)}, Limit::Turn, 0},
       {"for another database", {waiter(1, key(2, 2), 100, limits(1))}, Limit::None, -1},
       {"on another node", {waiter(1, key(1, 2, 1), 100, one)}, Limit::None, -1},
       {"the same pool in another child", {waiter(1, key(1, 1), 100, one)}, Limit::Turn, 0},
-      {"two of them: the longest is first", {waiter(1, key(1, 2), 100, one), waiter(2, key(1, 3), 200, one)}, Limit::Turn, 1},
+      {"two of them", {waiter(1, key(1, 3), 100, one), waiter(2, key(1, 2), 200, one)}, Limit::Turn, 1},
       {"it could not have one anyway", {waiter(1, key(1, 2), 100, limits(1, 1), {1, 0, 1, 1})}, Limit::None, -1},
       {"it was offered one and did not come", {waiter(1, key(1, 2), 500, one, {}, 101)}, Limit::None, -1},
       {"it was offered one just now", {waiter(1, key(1, 2), 500, one, {}, 100)}, Limit::Turn, 0},
@@ -128,6 +127,10 @@ TEST(lease_rules, the_longest_waiting_comes_first) {
     EXPECT_EQ(turn.verdict.refused_by, c.refused_by) << c.what;
     EXPECT_EQ(turn.first ? static_cast<int>(*turn.first) : -1, c.first) << c.what;
   }
+  // It was the last that got one.
+  Waiter last = waiter(1, key(1, 2), 500, one);
+  last.pool_gained_ms = kNow - 20;
+  EXPECT_TRUE(judge_in_turn(me, std::vector{last}, kNow).verdict.granted());
   // There is one for each of them.
   EXPECT_TRUE(judge_in_turn(waiter(0, key(1, 1), 0, limits(kNoLimit, 2)), std::vector{waiter(1, key(1, 2), 100, one)}, kNow).verdict.granted());
   // A limit that refuses me is the answer, not my turn.
@@ -150,54 +153,155 @@ TEST(lease_rules, who_comes_next) {
   const Limits one = limits(1);
   const Counts full{1, 1, 1, 1};
   EXPECT_EQ(next_in_line({}, kNow), std::nullopt);
-  EXPECT_EQ(next_in_line(std::vector{waiter(1, key(1, 1), 5, one), waiter(2, key(1, 2), 9, one)}, kNow), 1U);
+  EXPECT_EQ(next_in_line(std::vector{waiter(1, key(1, 2), 5, one), waiter(2, key(1, 1), 9, one)}, kNow), 1U);
   EXPECT_EQ(next_in_line(std::vector{waiter(1, key(1, 1), 5, one), waiter(2, key(1, 2), 9, one, full)}, kNow), 0U);
   EXPECT_EQ(next_in_line(std::vector{waiter(1, key(1, 1), 5, one, full)}, kNow), std::nullopt);
   EXPECT_EQ(next_in_line(std::vector{waiter(1, key(1, 1), 5, one), waiter(2, key(1, 2), 9, one, {}, 101)}, kNow), 0U);
 }
 
-TEST(lease_rules, who_gives_one_up) {
-  const Waiter me = waiter(0, key(1, 1), 100, limits(kNoLimit, 3));
-  const auto idle = [](int child, PoolKey pool, std::int64_t since, bool called = false) { return Held{child, pool, true, called, since}; };
-  const auto busy = [](int child, PoolKey pool, std::int64_t since, bool called = false) { return Held{child, pool, false, called, since}; };
+TEST(lease_rules, what_comes_free_is_for_who_has_least) {
+  const auto party = [](int child, PoolKey pool, std::int64_t waited_ms, std::int32_t pool_has, std::int64_t pool_gained_ago, Demand demand = {}) {
+    Waiter one = waiter(child, pool, waited_ms, limits(kNoLimit, 9), {pool_has, 3, 3, 3});
+    one.pool_gained_ms = kNow - pool_gained_ago;
+    one.demand = demand;
+    return one;
+  };
   struct {
     const char* what;
-    Limit limit;
-    std::vector<Held> held;
-    int victim;
+    Waiter a, b;
+    bool a_first, b_first;
   } const cases[] = {
-      {"nothing is held", Limit::Database, {}, -1},
-      {"the longest idle", Limit::Database, {idle(1, key(1, 2), 50), idle(2, key(1, 3), 40), busy(3, key(1, 4), 1)}, 1},
-      {"an idle one, though its pool has least", Limit::Database, {busy(1, key(1, 2), 1), busy(1, key(1, 2), 2), idle(2, key(1, 3), 90)}, 2},
-      {"mine too, if it is idle", Limit::Database, {idle(0, key(1, 2), 50)}, 0},
-      {"not what counts elsewhere", Limit::Database, {idle(1, key(2, 1), 50), idle(1, key(1, 1, 1), 40)}, -1},
-      {"for the user's limit", Limit::User, {idle(1, key(1, 2), 40), idle(1, key(2, 1), 50)}, 1},
-      {"for the node's limit", Limit::Node, {idle(1, key(7, 8), 40), idle(1, key(9, 9, 1), 30)}, 0},
-      {"what was asked for is not asked for again", Limit::Database, {idle(1, key(1, 2), 40, true), idle(1, key(1, 3), 50)}, 1},
-      {"in use: of the pool that has most", Limit::Database, {busy(1, key(1, 2), 1), busy(1, key(1, 3), 9), busy(2, key(1, 3), 8)}, 2},
-      {"of equals, that in use longest", Limit::Database, {busy(1, key(1, 2), 9), busy(1, key(1, 3), 8)}, 1},
-      {"not if I have as much", Limit::Database, {busy(0, key(1, 1), 1), busy(1, key(1, 2), 2)}, -1},
-      {"if it has more than I", Limit::Database, {busy(0, key(1, 1), 1), busy(1, key(1, 2), 2), busy(1, key(1, 2), 3)}, 1},
-      {"my own pool: of the child that has more", Limit::Pool, {busy(0, key(1, 1), 1), busy(1, key(1, 1), 2), busy(1, key(1, 1), 3)}, 1},
-      {"my own pool: not of one with as much", Limit::Pool, {busy(0, key(1, 1), 1), busy(1, key(1, 1), 2)}, -1},
+      {"the pool that has fewer, though it has waited less", party(0, key(1, 1), 1, 0, 5), party(1, key(1, 2), 500, 1, 900), true, false},
+      {"of equals, the one that got its last one longer ago", party(0, key(1, 1), 1, 1, 900), party(1, key(1, 2), 500, 1, 5), true, false},
+      {"at last anything that is the same for all who look", party(0, key(1, 1), 500, 1, 5), party(1, key(1, 2), 900, 1, 5), true, false},
+      {"of one pool: the child with fewer", party(0, key(1, 1), 1, 9, 5, {1, 5, 0}), party(1, key(1, 1), 500, 9, 5, {2, 5, 0}), true, false},
+      {"or with more clients for what it has", party(0, key(1, 1), 1, 9, 5, {4, 20, 0}), party(1, key(1, 1), 500, 9, 5, {4, 5, 0}), true, false},
+      {"of equal ones that whose gain is older", party(0, key(1, 1), 1, 9, 5, {4, 10, 7}), party(1, key(1, 1), 500, 9, 5, {4, 10, 9}), true, false},
+      {"of those who have none too", party(0, key(1, 1), 1, 9, 5, {0, 1, 7}), party(1, key(1, 1), 500, 9, 5, {0, 10, 9}), true, false},
+      {"who has none before who has little", party(0, key(1, 1), 1, 9, 5, {0, 1, 7}), party(1, key(1, 1), 500, 9, 5, {1, 10, 9}), true, false},
+      {"then the one that has waited longer", party(0, key(1, 1), 500, 9, 5, {0, 1, 7}), party(1, key(1, 1), 400, 9, 5, {0, 1, 7}), true, false},
+      {"counts of a child that went wrong", party(0, key(1, 1), 1, 9, 5, {0, -5, 0}), party(1, key(1, 1), 500, 9, 5, {3, 0, 0}), true, false},
   };
   for (const auto& c : cases) {
-    const auto victim = choose_victim(me, c.limit, c.held);
-    EXPECT_EQ(victim ? static_cast<int>(*victim) : -1, c.victim) << c.what;
+    EXPECT_EQ(precedes(c.a, c.b), c.a_first) << c.what;
+    EXPECT_EQ(precedes(c.b, c.a), c.b_first) << c.what;
   }
 }
 
-TEST(lease_rules, own_waiters_first_but_for_those_much_older) {
-  EXPECT_TRUE(gives_up(0, 1000)) << "nobody of its own waits";
-  EXPECT_FALSE(gives_up(1000, 1000));
-  EXPECT_FALSE(gives_up(1000, 980));
-  EXPECT_TRUE(gives_up(1000, 979));
-  EXPECT_FALSE(gives_up(1000, 5000));
+Held idle_for(std::int64_t idle_ms, int child, PoolKey pool, std::int64_t gained_ago = 10'000) {
+  return {child, pool, true, false, kNow - idle_ms, kNow - gained_ago, kNow - gained_ago};
+}
+Held in_use(std::int64_t used_ms, int child, PoolKey pool, std::int64_t gained_ago = 10'000) {
+  return {child, pool, false, false, kNow - used_ms, kNow - gained_ago, kNow - gained_ago};
+}
+Held asked_for(Held held) {
+  held.called = true;
+  return held;
+}
+
+struct VictimCase {
+  const char* what;
+  Limit limit;
+  std::vector<Held> held;
+  int victim;              // -1: nothing
+  std::int64_t again = 0;  // ms from now; 0: not by time alone
+};
+
+void expect_victims(Waiter me, std::span<const VictimCase> cases, std::span<const Waiter> others = {}) {
+  const std::int32_t under_way = me.counts.pool;
+  for (const VictimCase& c : cases) {
+    me.counts.pool = under_way + static_cast<std::int32_t>(std::count_if(c.held.begin(), c.held.end(), [&](const Held& one) { return one.pool == me.pool && !one.called; }));
+    const Victim victim = choose_victim(me, c.limit, c.held, others, kNow);
+    EXPECT_EQ(victim.lease ? static_cast<int>(*victim.lease) : -1, c.victim) << c.what;
+    const std::int64_t again = victim.ask_again_ms == 0 || victim.lease ? 0 : victim.ask_again_ms - kNow;
+    EXPECT_EQ(again, c.again) << c.what;
+  }
+}
+
+TEST(lease_rules, what_is_not_in_use_goes_first) {
+  const Waiter me = waiter(0, key(1, 1), 100, limits(kNoLimit, 3));
+  const VictimCase cases[] = {
+      {"nothing is held", Limit::Database, {}, -1},
+      {"the longest idle", Limit::Database, {idle_for(50, 1, key(1, 2)), idle_for(60, 2, key(1, 3)), in_use(1, 3, key(1, 4))}, 1},
+      {"though its pool has least", Limit::Database, {in_use(1, 1, key(1, 2)), in_use(2, 1, key(1, 2)), idle_for(20, 2, key(1, 3))}, 2},
+      {"mine too", Limit::Database, {idle_for(50, 0, key(1, 2))}, 0},
+      {"not what counts elsewhere", Limit::Database, {idle_for(50, 1, key(2, 1)), idle_for(50, 1, key(1, 1, 1))}, -1},
+      {"for the user's limit", Limit::User, {idle_for(50, 1, key(1, 2)), idle_for(40, 1, key(2, 1))}, 1},
+      {"for the node's limit", Limit::Node, {idle_for(50, 1, key(7, 8)), idle_for(60, 1, key(9, 9, 1))}, 0},
+      {"what was asked for is not asked for again", Limit::Database, {asked_for(idle_for(60, 1, key(1, 2))), idle_for(50, 1, key(1, 3))}, 1},
+  };
+  expect_victims(me, cases);
+}
+
+TEST(lease_rules, pools_come_to_equal_shares) {
+  Waiter me = waiter(0, key(1, 1), 100, limits(kNoLimit, 3));
+  me.pool_gained_ms = kNow - 100;
+  const VictimCase cases[] = {
+      {"of the pool that has most", Limit::Database, {in_use(9, 1, key(1, 2)), in_use(2, 1, key(1, 3)), in_use(3, 2, key(1, 3))}, 2},
+      {"two more: at once", Limit::Database, {in_use(9, 1, key(1, 2), 0), in_use(8, 1, key(1, 2), 0)}, 0},
+      {"an instant's idleness is a matter of course", Limit::Database, {in_use(9, 1, key(1, 2), 0), idle_for(1, 1, key(1, 2), 0)}, 1},
+      {"its only one, after a slice", Limit::Database, {in_use(9, 1, key(1, 2), 50)}, 0},
+      {"not before", Limit::Database, {in_use(9, 1, key(1, 2), 40)}, -1, 10},
+      {"idle for an instant: not before either", Limit::Database, {idle_for(0, 1, key(1, 2), 40)}, -1, 10},
+      {"its second, against my one: later still", Limit::Database, {in_use(1, 0, key(1, 1)), in_use(9, 1, key(1, 2), 260), in_use(9, 1, key(1, 2), 245)}, -1, 150},
+      {"not if I have as much", Limit::Database, {in_use(1, 0, key(1, 1)), in_use(2, 1, key(1, 2))}, -1},
+      {"mine in another child counts as mine", Limit::Database, {in_use(1, 1, key(1, 1), 0), in_use(2, 1, key(1, 2))}, -1, 10},
+  };
+  expect_victims(me, cases);
+  me.pool_gained_ms = kNow - 250;
+  const VictimCase later[] = {{"both have had theirs for long", Limit::Database, {in_use(1, 0, key(1, 1)), in_use(9, 1, key(1, 2), 260), in_use(9, 1, key(1, 2), 250)}, 1}};
+  expect_victims(me, later);
+}
+
+TEST(lease_rules, children_of_one_pool_come_to_equal_shares) {
+  const PoolKey pool = key(1, 1);
+  Waiter me = waiter(0, pool, 100, limits(4));
+  me.demand.clients = 6;
+  const std::vector<Waiter> other{[&] {
+    Waiter one = waiter(1, pool, 100, limits(4));
+    one.demand.clients = 6;
+    return one;
+  }()};
+  const VictimCase equal_load[] = {
+      {"two more: at once", Limit::Pool, {in_use(1, 1, pool, 0), in_use(2, 1, pool, 0)}, 1},
+      {"one more, and I have some", Limit::Pool, {in_use(1, 0, pool), in_use(1, 1, pool), in_use(2, 1, pool)}, -1},
+      {"as many", Limit::Pool, {in_use(1, 0, pool), idle_for(0, 1, pool)}, -1, 20},
+      {"its only one, after a slice", Limit::Pool, {in_use(1, 1, pool, 10)}, 0},
+      {"not before", Limit::Pool, {in_use(1, 1, pool, 7)}, -1, 3},
+      {"whatever limit it is that binds", Limit::Database, {in_use(1, 1, pool, 10)}, 0},
+  };
+  expect_victims(me, equal_load, other);
+  // 6 clients here; there as many as are served.
+  const VictimCase more_here[] = {
+      {"more for those who have more clients to serve", Limit::Pool, {in_use(1, 0, pool), in_use(1, 0, pool), in_use(2, 1, pool), in_use(3, 1, pool)}, 3},
+      {"but not the last that they need", Limit::Pool, {in_use(1, 0, pool), in_use(1, 0, pool), in_use(1, 0, pool), in_use(2, 1, pool)}, -1},
+      {"two clients are served there", Limit::Pool, {in_use(1, 0, pool), in_use(3, 1, pool), in_use(2, 1, pool), in_use(1, 1, pool)}, 1},
+      {"a short slice for one client", Limit::Pool, {in_use(1, 1, pool, 3)}, 0},
+      {"but one that has a length", Limit::Pool, {in_use(1, 1, pool, 1)}, -1, 1},
+  };
+  expect_victims(me, more_here);
+  Waiter stranger = waiter(2, key(1, 2), 100, limits(4));
+  stranger.pool_gained_ms = kNow - 500;
+  const std::vector<Waiter> strangers{stranger};
+  const VictimCase beside[] = {{"another pool is about to get it", Limit::Database, {in_use(1, 1, pool, 60)}, -1, 10},
+                               {"not yet", Limit::Database, {in_use(1, 1, pool, 40)}, 0}};
+  expect_victims(me, beside, strangers);
+  const VictimCase soon[] = {
+      {"one after the other", Limit::Pool, {in_use(1, 0, pool, 5), in_use(3, 1, pool), in_use(2, 1, pool), in_use(1, 1, pool)}, -1, 15},
+      {"from there too", Limit::Pool, {in_use(1, 0, pool), in_use(3, 1, pool, 8), in_use(2, 1, pool), in_use(1, 1, pool)}, -1, 12},
+  };
+  expect_victims(me, soon);
+  me.counts.pool = 1;
+  const VictimCase under_way[] = {
+      {"it is being closed, or on its way", Limit::Pool, {}, -1, 10},
+      {"it was asked for", Limit::Pool, {asked_for(in_use(1, 1, pool))}, -1, 10},
+  };
+  expect_victims(me, under_way);
 }
 
 TEST(lease_rules, what_is_too_much) {
-  const std::vector<Held> held{{0, key(1, 1), false, false, 10}, {1, key(1, 1), true, false, 50}, {1, key(1, 1), true, false, 40},
-                               {0, key(1, 2), false, false, 5},  {2, key(2, 1), false, false, 1}};
+  const std::vector<Held> held{{0, key(1, 1), false, false, 10, 0, 0}, {1, key(1, 1), true, false, 50, 0, 0}, {1, key(1, 1), true, false, 40, 0, 0},
+                               {0, key(1, 2), false, false, 5, 0, 0},  {2, key(2, 1), false, false, 1, 0, 0}};
   const auto with = [&](Limits l) { return surplus(held, std::vector<Limits>(held.size(), l)); };
   using Indexes = std::vector<std::size_t>;
   EXPECT_EQ(with(limits(kNoLimit)), Indexes{});
@@ -222,7 +326,7 @@ RC_GTEST_PROP(lease_rules_property, what_is_left_is_within_every_limit_and_nothi
   std::vector<Held> held;
   for (int i = 0; i < size; ++i) {
     held.push_back({*rc::gen::inRange(0, 4), key(*rc::gen::inRange(0, 3), *rc::gen::inRange(0, 3), *rc::gen::inRange(0, 2)), *rc::gen::arbitrary<bool>(),
-                    false, *rc::gen::inRange<std::int64_t>(1, 100)});
+                    false, *rc::gen::inRange<std::int64_t>(1, 100), 0, 0});
   }
   const Limits same = limits(*rc::gen::inRange(0, 6), *rc::gen::inRange(0, 10), *rc::gen::inRange(0, 10), *rc::gen::inRange(0, 20));
   const auto go = surplus(held, std::vector<Limits>(held.size(), same));

@@ -12,6 +12,8 @@ namespace {
 
 using Children = std::vector<int>;
 
+const PoolName pool_of_ask{"d", "u", 0};
+
 LedgerPlan plan(int children = 4, int leases = 16) { return {children, leases}; }
 
 std::vector<CallIn> call_ins(Ledger& ledger, int slot, std::int64_t now) {
@@ -207,11 +209,11 @@ TEST(Ledger, a_connection_changes_hands) {
   ledger->mark_idle(0, held.lease, 2);
   ask.since = 100;
   const auto waits = ask.of(*ledger, 1);
-  EXPECT_EQ(ledger->adopt(1, 0, held.lease, waits.wait, 100).outcome, Outcome::Refused) << "it was not given";
+  EXPECT_EQ(ledger->adopt(1, 0, held.lease, pool_of_ask, waits.wait, 100).outcome, Outcome::Refused) << "it was not given";
   ledger->hand_over(0, held.lease, 101);
   EXPECT_FALSE(ledger->adopted(0, held.lease));
   EXPECT_EQ(ledger->leased_on(0), 1);
-  const auto taken = ledger->adopt(1, 0, held.lease, waits.wait, 102);
+  const auto taken = ledger->adopt(1, 0, held.lease, pool_of_ask, waits.wait, 102);
   ASSERT_EQ(taken.outcome, Outcome::Done);
   EXPECT_EQ(taken.wait, -1);
   EXPECT_EQ(ledger->leased_on(0), 1);
@@ -219,7 +221,7 @@ TEST(Ledger, a_connection_changes_hands) {
   EXPECT_EQ(ledger->audit(), "");
   EXPECT_TRUE(ledger->adopted(0, held.lease));
   EXPECT_FALSE(ledger->adopted(0, held.lease)) << "said once";
-  EXPECT_EQ(ledger->adopt(2, 0, held.lease, -1, 103).outcome, Outcome::Refused) << "nor can it be taken twice";
+  EXPECT_EQ(ledger->adopt(2, 0, held.lease, pool_of_ask, -1, 103).outcome, Outcome::Refused) << "nor can it be taken twice";
   Wakes wakes;
   EXPECT_EQ(ledger->reclaim(1, 110, wakes), Outcome::Done);
   EXPECT_EQ(ledger->orphans().at(0).backend_pid, 4711) << "its backend's pid goes along";
@@ -231,9 +233,9 @@ TEST(Ledger, what_nobody_adopts_is_the_givers_again) {
   const auto held = ask.of(*ledger, 0);
   ledger->hand_over(0, held.lease, 2);
   ledger->begin_closing(0, held.lease, 3);
-  EXPECT_EQ(ledger->adopt(1, 0, held.lease, -1, 4).outcome, Outcome::Refused);
-  EXPECT_EQ(ledger->adopt(1, 9, held.lease, -1, 4).outcome, Outcome::Refused);
-  EXPECT_EQ(ledger->adopt(1, 0, 99, -1, 4).outcome, Outcome::Refused);
+  EXPECT_EQ(ledger->adopt(1, 0, held.lease, pool_of_ask, -1, 4).outcome, Outcome::Refused);
+  EXPECT_EQ(ledger->adopt(1, 9, held.lease, pool_of_ask, -1, 4).outcome, Outcome::Refused);
+  EXPECT_EQ(ledger->adopt(1, 0, 99, pool_of_ask, -1, 4).outcome, Outcome::Refused);
   ledger->give_back(0, held.lease, 5);
   EXPECT_EQ(ledger->leased_on(0), 0);
   EXPECT_EQ(ledger->audit(), "");
@@ -300,7 +302,7 @@ TEST(Ledger, limits_set_at_run_time) {
   const std::uint64_t before = ledger->overrides_epoch();
   ASSERT_EQ(ledger->set_override(user), Outcome::Done);
   EXPECT_NE(ledger->overrides_epoch(), before);
-  AcquireRequest request{.pool = {"d", "u", 0}, .limits = limits(1), .overrides_epoch = before, .since_ms = 1};
+  AcquireRequest request{.pool = {"d", "u", 0}, .limits = limits(1), .overrides_epoch = before, .since_ms = 1, .demand = {}};
   EXPECT_EQ(ledger->acquire(0, request, 1).outcome, Outcome::Stale) << "a limit that was just set cannot be missed";
   std::vector<Override> all;
   std::uint64_t epoch = 0;

@@ -90,7 +90,7 @@ TEST(LedgerProcesses, a_taker_that_dies_leaves_one_too_many_never_one_too_few) {
   const Ask ask{.limits = limits(1)};
   const auto held = ask.of(*ledger, 0);
   ledger->hand_over(0, held.lease, 2);
-  die_at(*ledger, Step::Adopting, [&] { ledger->adopt(1, 0, held.lease, -1, 3); });
+  die_at(*ledger, Step::Adopting, [&] { ledger->adopt(1, 0, held.lease, {"d", "u", 0}, -1, 3); });
   EXPECT_EQ(ledger->audit(), "") << "whoever looks has repaired";
   EXPECT_EQ(ledger->leased_on(0), 2);
   EXPECT_EQ(ask.of(*ledger, 2).outcome, Outcome::Refused);

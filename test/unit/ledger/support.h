@@ -51,6 +51,7 @@ struct Ask {
   std::int64_t since = 1;
   WaitId wait = -1;
   bool may_wait = true;
+  Demand demand{};
 
   // As a caller that always knows the limits set at run time.
   AcquireResult of(Ledger& ledger, int slot, std::int64_t now = 0) const {
@@ -67,6 +68,7 @@ struct Ask {
     request.since_ms = since;
     request.wait = wait;
     request.may_wait = may_wait;
+    request.demand = demand;
     return ledger.acquire(slot, request, now != 0 ? now : since);
   }
 };
