@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "child/backend_cache.h"
@@ -48,6 +49,9 @@ class Leases {
   bool must_go(const BackendGroup& group, const Backend& backend);
   // Since when the oldest of the group's own waits; 0: nobody does.
   static std::int64_t own_since(const BackendGroup& group);
+
+  // Limits set at run time that bear on USER in DATABASE.
+  config::RuntimeOverrides overrides_for(std::string_view database, std::string_view user);
 
   // The configuration or what is known of nodes has changed.
   void limits_changed();

@@ -17,6 +17,7 @@
 #include "child/listener.h"
 #include "child/resolver.h"
 #include "child/shared_rows.h"
+#include "child/survey.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
@@ -48,6 +49,7 @@ Worker::Worker(process::RoleContext& context)
   resolver_ = std::make_unique<Resolver>(*this);
   leases_ = std::make_unique<Leases>(*this);
   backends_ = std::make_unique<BackendCache>(*this);
+  survey_ = std::make_unique<Survey>(*this);
   catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
   listener_ = std::make_unique<Listener>(*this);
   apply_config();
@@ -139,6 +141,7 @@ void Worker::on_wake() {
   drain_cancels();
   obey_recalls();
   backends_->obey_ledger();
+  survey_->on_wake();
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
 }
 
@@ -220,6 +223,13 @@ void Worker::recall_idle(int node) {
 }
 
 void Worker::wake_child(int slot) { context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(slot)).notify(); }
+
+void Worker::limits_were_set() {
+  leases_->sweep();
+  for (int slot = 0; slot < context_.mapping->children(); ++slot) {
+    if (context_.mapping->child_row(slot).pid != 0) wake_child(slot);
+  }
+}
 
 void Worker::obey_recalls() {
   for (int node = 0; node < nodes_.count; ++node) {
@@ -366,6 +376,8 @@ void Worker::tick() {
   rows_->publish_old_rows();
   backends_->sweep(now);
   leases_->sweep();
+  survey_->sweep();
+  context_.mapping->databases(context_.slot).turn(monotonic_milliseconds(now), config_->stats_period * 1000);
   catalog_lookup_->sweep(now);
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
   for (auto& session : sessions_) {

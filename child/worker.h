@@ -41,6 +41,7 @@ class Leases;
 class Listener;
 class Resolver;
 class SharedRows;
+class Survey;
 
 class Worker {
  public:
@@ -62,6 +63,7 @@ class Worker {
   BackendCache& backends() { return *backends_; }
   Leases& leases() { return *leases_; }
   Resolver& resolver() { return *resolver_; }
+  Survey& survey() { return *survey_; }
   CatalogLookup& catalog_lookup() { return *catalog_lookup_; }
   SharedRows& rows() { return *rows_; }
   Random& random() { return random_; }
@@ -86,6 +88,8 @@ class Worker {
   // a second.
   void recall_idle(int node);
   void wake_child(int slot);
+  // Limits of the ledger were set at run time: all children make them true at once.
+  void limits_were_set();
 
   // --- sessions
   std::uint64_t next_session_number() { return ++session_numbers_; }
@@ -97,6 +101,8 @@ class Worker {
   void session_ended(ClientSession& session);
   std::size_t session_count() const { return session_count_; }
   ClientSession* session_at(int slot);
+  // By slot; null where there is none.
+  std::span<const std::unique_ptr<ClientSession>> sessions() const { return sessions_; }
   // Told when the nodes change and every 250 ms while the session is on the list.
   void park(ClientSession& session);
   void unpark(ClientSession& session);
@@ -162,6 +168,7 @@ class Worker {
   std::unique_ptr<Resolver> resolver_;
   std::unique_ptr<Leases> leases_;
   std::unique_ptr<BackendCache> backends_;
+  std::unique_ptr<Survey> survey_;
   std::unique_ptr<CatalogLookup> catalog_lookup_;
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<ClientSession>> sessions_;
