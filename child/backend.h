@@ -85,6 +85,7 @@ class Backend final : public StreamHandler {
   bool send(std::string_view text) { return send(as_bytes(text)); }
   std::size_t pending() const { return stream_ ? stream_->pending() : 0; }
   int connect_error() const { return stream_ ? stream_->connect_error() : 0; }
+  int fd() const { return stream_ ? stream_->fd() : -1; }
   void start_reading() { if (stream_) stream_->resume_reading(); }
   void pause_reading() { if (stream_) stream_->pause_reading(); }
   void resume_reading() { if (stream_) stream_->resume_reading(); }

@@ -353,6 +353,12 @@ bool BackendCache::has_idle() const {
   return std::any_of(groups_.begin(), groups_.end(), [](const auto& g) { return !g.second->idle.empty(); });
 }
 
+void BackendCache::each_closing(const std::function<void(const std::string&, const std::string&, int)>& tell) const {
+  for (const auto& [key, group] : groups_) {
+    if (group->ending > 0) tell(std::get<0>(key), std::get<1>(key), group->ending);
+  }
+}
+
 bool BackendCache::too_old(const Backend& backend, Monotonic now) const {
   const auto max_age = worker_.config().connection_max_age;
   return max_age > 0 && now - backend.connected_at >= std::chrono::seconds(max_age);

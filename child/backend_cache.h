@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -121,6 +122,8 @@ class BackendCache {
 
   std::size_t waiting() const { return waiting_; }
   bool has_idle() const;
+  // Tells, by database and user, of closed connections that their server has not ended yet.
+  void each_closing(const std::function<void(const std::string&, const std::string&, int)>& tell) const;
 
  private:
   static constexpr Milliseconds kSaturatedRetry{200};

@@ -130,7 +130,7 @@ void ClientLogin::on_startup(const wire::StartupMessage& startup) {
     wire::encode_negotiate_protocol_version(out, 0, startup.unknown_options);
     session_.write(out);
   }
-  if (!read_parameters(startup) || !admit()) return;
+  if (!read_parameters(startup) || begin_console() || !admit()) return;
   info_ = &worker_.login_info(identity_.database, identity_.user);
   secret_ = worker_.secret_of(identity_.user);
   phase_ = Phase::Server;
@@ -244,6 +244,7 @@ bool ClientLogin::admit() {
 // Goes on from wherever the login is.
 void ClientLogin::proceed() {
   if (phase_ == Phase::Over || internal_ != nullptr) return;
+  if (console_access_ != ConsoleAccess::None) return proceed_to_console();
   if (identity_.is_replication() && backend_ == nullptr) return open_backend(true);
   if (!info_->ready() && backend_ == nullptr && info_->method == auth::AskedMethod::Unknown) return open_backend(false);
   if (!authenticated_) return begin_authentication(info_->method);

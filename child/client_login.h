@@ -50,6 +50,9 @@ class ClientLogin final : private BackendWaiter, private BackendUser {
   void ask_defaults();
   void check_startup_set();
   void welcome();
+  // (console_login.cc)
+  bool begin_console();
+  void proceed_to_console();
   void fail(Error error);
 
   void on_backend(std::unique_ptr<Backend> backend) override;
@@ -77,6 +80,7 @@ class ClientLogin final : private BackendWaiter, private BackendUser {
   bool ok_sent_ = false;           // AuthenticationOk
   bool verify_on_server_ = false;  // the clear text password must be tried on a server
   bool startup_checked_ = false;
+  ConsoleAccess console_access_ = ConsoleAccess::None;  // None: it is no client of the console
 };
 
 }  // namespace weir::child

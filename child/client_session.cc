@@ -7,7 +7,9 @@
 
 #include "child/cancel.h"
 #include "child/client_login.h"
+#include "child/console_client.h"
 #include "child/internal_query.h"
+#include "child/leases.h"
 #include "child/shared_rows.h"
 #include "child/worker.h"
 #include "common/base/check.h"
@@ -83,6 +85,11 @@ void ClientSession::set_state(ClientState state) {
   WEIR_CHECK(state_ != ClientState::Closing);
   const bool whole = state_ == ClientState::Startup || state == ClientState::Closing;
   state_ = state;
+  if (waits()) {
+    traffic_.waits(worker_.loop().now());
+  } else {
+    traffic_.waits_no_more(worker_.loop().now());
+  }
   if (whole) {
     worker_.rows().publish_session(*this);
   } else {
@@ -101,10 +108,12 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   routing_.unusual_isolation = info.unusual_isolation;
   routing_.serializable_default = info.serializable_default;
   if (!identity_.is_replication()) pool_mode_ = config::effective_pool(worker_.config(), identity_.key.database, identity_.key.user).pool_mode;
-  const config::EffectiveClient allowed = config::effective_client(worker_.config(), identity_.database, identity_.user);
+  const config::EffectiveClient allowed =
+      config::effective_client(worker_.config(), identity_.database, identity_.user, worker_.leases().overrides_for(identity_.database, identity_.user));
   query_wait_timeout_ = allowed.query_wait_timeout;
   if (auto error = beyond_limits(worker_, *this, allowed)) return fail(std::move(*error));
   told_ = reported;
+  traffic_.begin(worker_.context().mapping->databases(worker_.context().slot).row_of(identity_.database));
   refresh_routing();
 
   std::string out;
@@ -150,6 +159,7 @@ log::Context ClientSession::log_context() const {
 void ClientSession::hold(std::unique_ptr<Backend> backend) {
   backend->set_user(this);
   backend->resume_reading();
+  traffic_.holds(worker_.loop().now(), set_.empty());
   Backend& held = *backend;
   set_.push_back(std::move(backend));
   held.poke();  // what the server said unasked is not the answer to a question that is still to come
@@ -181,6 +191,7 @@ void ClientSession::end(std::string_view why) {
   set_state(ClientState::Closing);
   worker_.backends().withdraw(*this);
   if (login_) login_->abandon();
+  if (console_) console_->abandon();
   if (internal_ != nullptr) internal_->abandon();
   internal_ = nullptr;
   // A cancel that is on its way must not hit the next client.

@@ -8,6 +8,7 @@
 // session_lend.cc and session_rename.cc (backends that are lent by the transaction, and the names on them), session_block.cc
 // (transaction blocks held and moved), session_side.cc (reads beside a block, and what was written), session_local.cc and
 // session_command.cc (statements of pgweir's own), session_sleep.cc (idle sessions become snapshots),
+// session_tell.cc (what the console is told of it, and sessions with the console),
 // session_send.cc (an exchange on its way to a server), session_relay.cc (answers), session_lost.cc (reads
 // that are run again elsewhere, servers that are lost).
 #pragma once
@@ -17,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +28,7 @@
 #include "child/backend_cache.h"
 #include "child/batch.h"
 #include "child/console.h"
+#include "child/console_runner.h"
 #include "child/held_block.h"
 #include "child/login_info.h"
 #include "child/prepared.h"
@@ -35,7 +38,9 @@
 #include "child/session_settings.h"
 #include "child/session_snapshot.h"
 #include "child/session_state.h"
+#include "child/session_traffic.h"
 #include "child/show_route.h"
+#include "common/admin/census.h"
 #include "common/admin/rowset.h"
 #include "common/base/event.h"
 #include "common/base/log.h"
@@ -53,6 +58,7 @@ namespace weir::child {
 
 class CancelRequest;
 class ClientLogin;
+class ConsoleClient;
 class InternalQuery;
 struct InternalResult;
 class Worker;
@@ -112,6 +118,22 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void hold(std::unique_ptr<Backend> backend);
   SessionState& session_state() { return state_of_session_; }
 
+  // --- the admin console (session_tell.cc)
+  // The login is done, and the client talks to the console and never to a server.
+  void welcome_to_console(ClientIdentity identity, ConsoleAccess access);
+  // A command that took its time has been answered.
+  void console_answered();
+  void count_console_query() { traffic_.count(shmem::Traffic::Queries); }
+  // What it tells of itself.
+  admin::SocketFacts facts() const;
+  bool waits() const;
+  std::int64_t waited_us() const;
+  bool cancelling() const { return cancel_ != nullptr; }
+  bool answered() const { return tracker_.idle(); }
+  std::span<const std::unique_ptr<Backend>> held() const { return set_; }
+  const Backend* linked() const;
+  int fd() const { return stream_.fd(); }
+
   // --- used by the worker
   // A cancel request for this client has come (rule 24).
   void cancel();
@@ -170,6 +192,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   };
 
   void set_state(ClientState state);
+  std::string held_for() const;
 
   // --- input (session_input.cc, session_long.cc)
   void pump();
@@ -354,6 +377,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   ClientState state_ = ClientState::Startup;
   ClientIdentity identity_;
   std::unique_ptr<ClientLogin> login_;
+  std::unique_ptr<ConsoleClient> console_;
+  SessionTraffic traffic_;
   LoginInfo* info_ = nullptr;
   std::optional<auth::Secret> secret_;
   const std::uint32_t cancel_pid_;  // tells in which slot of which child it began

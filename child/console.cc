@@ -4,6 +4,7 @@
 
 #include "child/worker.h"
 #include "common/admin/show.h"
+#include "common/base/byte_reader.h"
 #include "common/base/byte_writer.h"
 #include "common/base/sqlstate.h"
 #include "common/config/config.h"
@@ -96,11 +97,23 @@ std::int16_t format_of(const std::vector<std::int16_t>& formats, std::size_t col
   return formats.size() == 1 ? formats[0] : column < formats.size() ? formats[column] : std::int16_t{0};
 }
 
+// A whole number of 0 or more: count of digits to the base 10,000, weight of the first, sign, decimals, the digits.
+std::string numeric(std::int64_t number) {
+  std::vector<std::int16_t> digits;
+  for (; number > 0; number /= 10000) digits.insert(digits.begin(), static_cast<std::int16_t>(number % 10000));
+  std::string out;
+  ByteWriter writer(out);
+  writer.i16(static_cast<std::int16_t>(digits.size())).i16(static_cast<std::int16_t>(digits.empty() ? 0 : digits.size() - 1)).u32(0);
+  for (const std::int16_t digit : digits) writer.i16(digit);
+  return out;
+}
+
 std::string binary(std::string_view text, std::uint32_t type) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   std::string out;
   ByteWriter writer(out);
+  if (type == admin::kNumeric) return numeric(number);
   if (type == admin::kInt8) writer.u32(static_cast<std::uint32_t>(static_cast<std::uint64_t>(number) >> 32U));
   writer.u32(static_cast<std::uint32_t>(static_cast<std::uint64_t>(number)));
   return out;
@@ -154,12 +167,26 @@ void encode_rows(std::string& out, const admin::Rowset& rows, std::size_t first,
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (!row[i]) continue;
       const std::uint32_t type = rows.columns[i].type;
-      const bool as_binary = format_of(formats, i) == 1 && (type == admin::kInt4 || type == admin::kInt8);
+      const bool as_binary = format_of(formats, i) == 1 && (type == admin::kInt4 || type == admin::kInt8 || type == admin::kNumeric);
       if (as_binary) converted[i] = binary(*row[i], type);
       values[i] = as_binary ? std::string_view(converted[i]) : std::string_view(*row[i]);
     }
     wire::encode_data_row(out, values);
   }
+}
+
+std::vector<std::int16_t> result_formats(Bytes body) {
+  ByteReader reader(body);
+  reader.cstring();
+  reader.cstring();
+  reader.take(std::size_t{reader.u16()} * 2);
+  for (std::size_t left = reader.u16(); left > 0 && reader.ok(); --left) {
+    const std::int32_t size = reader.i32();
+    if (size > 0) reader.take(static_cast<std::size_t>(size));
+  }
+  std::vector<std::int16_t> formats(reader.u16());
+  for (std::int16_t& format : formats) format = reader.i16();
+  return reader.ok() ? formats : std::vector<std::int16_t>{};
 }
 
 }  // namespace weir::child

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/admin/rowset.h"
+#include "common/base/bytes.h"
 #include "common/base/error.h"
 #include "common/base/result.h"
 
@@ -30,5 +31,8 @@ Result<std::vector<admin::Column>> describe_show(std::string_view name);
 void encode_columns(std::string& out, const std::vector<admin::Column>& columns, const std::vector<std::int16_t>& formats);
 // DataRow messages of COUNT rows from FIRST on.
 void encode_rows(std::string& out, const admin::Rowset& rows, std::size_t first, std::size_t count, const std::vector<std::int16_t>& formats);
+
+// The result format codes at the end of the body of a Bind that was checked already.
+std::vector<std::int16_t> result_formats(Bytes body);
 
 }  // namespace weir::child

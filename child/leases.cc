@@ -8,6 +8,7 @@
 
 #include "child/cancel.h"
 #include "child/worker.h"
+#include "common/admin/console_view.h"
 #include "common/base/log.h"
 #include "common/base/sqlstate.h"
 #include "common/config/config.h"
@@ -87,15 +88,7 @@ void Leases::notify(const ledger::Wakes& wakes) {
 // -------------------------------------------------------------------------------------------------------------- limits
 
 config::RuntimeOverrides Leases::overrides_for(const ledger::PoolName& pool) const {
-  config::RuntimeOverrides said;
-  for (const ledger::Override& one : overrides_) {
-    const bool database = one.database == pool.database;
-    const bool user = one.user == pool.user;
-    if (one.kind == ledger::OverrideKind::Pool && database && user) said.pool = one.limits;
-    if (one.kind == ledger::OverrideKind::User && user) said.user = one.limits;
-    if (one.kind == ledger::OverrideKind::Database && database) said.database = one.limits;
-  }
-  return said;
+  return admin::select_overrides(overrides_, pool.database, pool.user);
 }
 
 ledger::Limits Leases::limits_for(const ledger::PoolName& pool) const {
@@ -109,6 +102,11 @@ ledger::Limits Leases::limits_for(const ledger::PoolName& pool) const {
     ceiling = ledger::node_ceiling(node.max_connections, node.reserved_connections, 0, service);
   }
   return ledger::limits_of(config::effective_pool(worker_.config(), pool.database, pool.user, overrides_for(pool)), ceiling);
+}
+
+config::RuntimeOverrides Leases::overrides_for(std::string_view database, std::string_view user) {
+  if (ledger_.overrides_epoch() != epoch_) read_overrides();
+  return admin::select_overrides(overrides_, database, user);
 }
 
 const ledger::Limits& Leases::limits(BackendGroup& group) {

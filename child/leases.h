@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "child/backend_cache.h"
@@ -71,6 +72,8 @@ class Leases {
   bool take_back(const Backend& backend);
   // The lease of a sibling, which is on its way, becomes LEASE of GROUP. Wait: the ledger is busy. NoRoom: it cannot be had.
   Answer adopt(int giver, ledger::LeaseId given, BackendGroup& group, ledger::LeaseId& lease);
+  // Limits set at run time that bear on USER in DATABASE.
+  config::RuntimeOverrides overrides_for(std::string_view database, std::string_view user);
 
   // The configuration or what is known of nodes has changed.
   void limits_changed();

@@ -50,6 +50,7 @@ class StatementNames {
   bool is_by_sql(std::string_view name) const;
   // A Parse of NAME is under way (one of pgweir's own included).
   bool is_pending(std::string_view name) const;
+  std::size_t size() const { return names_.size(); }
   bool empty() const { return names_.empty() && pending_.empty(); }
   bool nothing_pending() const { return pending_.empty(); }
   // Those that exist, by name.

@@ -5,6 +5,7 @@
 
 #include "child/client_login.h"
 #include "child/client_session.h"
+#include "child/console_client.h"
 #include "child/worker.h"
 #include "common/base/sqlstate.h"
 #include "common/wire/encode.h"
@@ -41,6 +42,7 @@ void ClientSession::on_readable() {
   }
   if (got.outcome != Stream::Outcome::Data) return end("the client closed the connection without saying goodbye");
   active_at_ = worker_.loop().now();
+  traffic_.count(shmem::Traffic::Received, got.count);
   const Bytes bytes(scratch.data(), got.count);
   if (!in_.empty()) {
     keep_input(bytes);
@@ -55,6 +57,7 @@ void ClientSession::on_readable() {
 }
 
 bool ClientSession::answers_owed() const {
+  if (console_ != nullptr) return console_->busy();
   if (login_ != nullptr || tracker_.copy_in() || stream_left_ > 0) return false;
   if (flush_asked_ && !tracker_.idle()) return true;
   return tracker_.exchanges() > 0 || batch_.retained || state_ == ClientState::AwaitBackend || state_ == ClientState::AwaitPrimary || state_ == ClientState::Preparing;
@@ -102,6 +105,12 @@ std::size_t ClientSession::process(Bytes bytes) {
     const Bytes rest = bytes.subspan(done);
     if (login_ != nullptr) {
       const std::size_t taken = login_->take(rest);
+      if (taken == 0) break;
+      done += taken;
+      continue;
+    }
+    if (console_ != nullptr) {
+      const std::size_t taken = console_->take(rest);
       if (taken == 0) break;
       done += taken;
       continue;

@@ -4,28 +4,12 @@
 #include "child/client_session.h"
 #include "child/console.h"
 #include "child/worker.h"
-#include "common/base/byte_reader.h"
 #include "common/base/sqlstate.h"
 #include "common/wire/encode.h"
 #include "common/wire/frontend.h"
 
 namespace weir::child {
 namespace {
-
-// The result format codes at the end of a Bind that was checked already.
-std::vector<std::int16_t> result_formats(Bytes body) {
-  ByteReader reader(body);
-  reader.cstring();
-  reader.cstring();
-  reader.take(std::size_t{reader.u16()} * 2);
-  for (std::size_t left = reader.u16(); left > 0 && reader.ok(); --left) {
-    const std::int32_t size = reader.i32();
-    if (size > 0) reader.take(static_cast<std::size_t>(size));
-  }
-  std::vector<std::int16_t> formats(reader.u16());
-  for (std::int16_t& format : formats) format = reader.i16();
-  return reader.ok() ? formats : std::vector<std::int16_t>{};
-}
 
 const parser::Statement& statement_of(const FactsPtr& facts) { return facts->facts.statements.front(); }
 

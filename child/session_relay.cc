@@ -58,6 +58,7 @@ std::size_t ClientSession::on_backend_bytes(Backend& backend, Bytes bytes) {
     worker_.rows().note_latency(backend.node(), monotonic_microseconds(monotonic_now()) - monotonic_microseconds(sent));
   }
   const std::size_t taken = relay(backend, bytes);
+  traffic_.count(shmem::Traffic::Sent, taken);
   if (state_ == ClientState::Closing) return bytes.size();
   if (input_ended_ && !answers_owed()) schedule_pump();  // the server waits for data of a client that has gone
   if (input_ended_ && stream_.broken()) {  // it had not closed its sending side only
@@ -454,6 +455,7 @@ void ClientSession::settle(Backend& backend) {
   if (tracker_.idle()) {
     startup_in_doubt_ = false;
     active_at_ = worker_.loop().now();
+    traffic_.answered(active_at_, ready_status_ == 'I');
     set_state(ClientState::Idle);
     finish_retained();
   }

@@ -68,6 +68,7 @@ void ClientSession::inject_shared(Backend& backend, std::string& out) {
     }
     if (tracker_.idle() || tracker_.unsynced() == false) make_room_for_statement(backend, used, out);
     if (is_parse(item) || names_.is_shared_pending(number)) continue;
+    traffic_.count(shmem::Traffic::ServerParses);
     encode_renamed(out, as_bytes(item.statement->parse_message), item.statement->shared->server_name);
     tracker_.sent(Sent::Parse, true);
     names_.shared_parse_sent(item.statement, true);

@@ -75,6 +75,7 @@ std::string ClientSession::injected_parses(Backend& backend) {
       tracker_.sent(Sent::Close, true);
       names_.close_sent(statement->name, true);
     }
+    traffic_.count(shmem::Traffic::ServerParses);
     out += statement->parse_message;
     tracker_.sent(Sent::Parse, true);
     names_.parse_sent(statement, true);
@@ -102,6 +103,8 @@ void ClientSession::note_sent(const BatchItem& item, bool opening) {
   if (tracker_.skipping()) return;
   switch (item.what) {
     case Sent::Parse:
+      traffic_.count(shmem::Traffic::ClientParses);
+      if (item.naming != Naming::AlreadyThere) traffic_.count(shmem::Traffic::ServerParses);
       if (item.naming == Naming::AsSent) names_.parse_sent(item.statement, false);
       if (item.naming != Naming::AsSent) names_.shared_parse_sent(item.statement, false);
       break;
@@ -112,6 +115,7 @@ void ClientSession::note_sent(const BatchItem& item, bool opening) {
       }
       break;
     case Sent::Bind:
+      traffic_.count(shmem::Traffic::Binds);
       if (item.statement != nullptr) portals_.insert_or_assign(std::string(item.name), item.statement);
       break;
     case Sent::Execute: running_.push_back({item.statement != nullptr ? item.statement->facts : nullptr}); break;
@@ -149,6 +153,7 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
     injected += injected_parses(backend);
   }
   note_startup_taken_back();
+  if (tracker_.idle() && !tracker_.unsynced()) traffic_.asks(worker_.loop().now(), status_ != 'I', batch_.retried);
   if (!tracker_.skipping()) count_batch(backend);
   for (const BatchItem& item : batch_.items) note_sent(item, opening);
   if (batch_.kind == Batch::Kind::Simple) backend.prepared.erase(std::string());

@@ -145,6 +145,7 @@ void ClientSession::finish_aside() {
   retries_ = 0;
   last_fatal_ = Error{};
   active_at_ = worker_.loop().now();
+  traffic_.answered(active_at_, false);
   set_state(ClientState::Idle);
   finish_retained();
   if (!in_.empty() || input_ended_) schedule_pump();

@@ -6,11 +6,13 @@
 #include "child/cancel.h"
 #include "child/client_login.h"
 #include "child/client_session.h"
+#include "child/console_client.h"
 #include "child/worker.h"
 #include "common/auth/verifier.h"
 #include "common/base/check.h"
 #include "common/config/config.h"
 #include "common/config/effective.h"
+#include "common/shmem/mapping.h"
 
 namespace weir::child {
 namespace {
@@ -86,7 +88,7 @@ bool can_be_saved(const StatementNames& names) {
 // Nothing is under way, no server connection is the session's, and nothing of it is known to this process alone.
 bool ClientSession::can_sleep() const {
   const bool idle = state_ == ClientState::Idle && status_ == 'I' && set_.empty() && abandoned_.empty() && held_ == HeldBlock::None;
-  if (!idle || identity_.is_replication() || info_ == nullptr || login_ != nullptr) return false;
+  if (!idle || identity_.is_replication() || info_ == nullptr || login_ != nullptr || console_ != nullptr) return false;
   if (internal_ != nullptr || acquiring_ || cancel_ != nullptr || pump_scheduled_ || pumping_) return false;
   if (!tracker_.idle() || tracker_.unsynced() || tracker_.skipping() || server_left_ > 0 || !hold_.empty()) return false;
   if (!in_.empty() || input_ended_ || stream_left_ > 0 || stream_.pending() > 0 || stream_.broken() || !stream_.reading()) return false;
@@ -160,6 +162,7 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, SessionSnaps
   LoginInfo& info = worker.login_info(identity_.database, identity_.user);
   info_ = &info;
   query_wait_timeout_ = config::effective_client(worker.config(), identity_.database, identity_.user).query_wait_timeout;
+  traffic_.resume(worker.context().mapping->databases(worker.context().slot).row_of(identity_.database));
   state_of_session_.restore_saved(std::move(snapshot.state));
   told_ = std::move(snapshot.told);
   if (snapshot.pair) learn_pair(info, std::move(*snapshot.pair), told_);

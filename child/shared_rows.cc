@@ -91,7 +91,10 @@ void SharedRows::register_backend(Backend& backend) {
     backend.row = next_row_++;
     context_.mapping->child_row(context_.slot).backend_slots.store(static_cast<std::uint32_t>(next_row_), std::memory_order_relaxed);
   }
-  if (backend.row >= 0) count_connection(backend, true);
+  if (backend.row < 0) return;
+  backends_.resize(static_cast<std::size_t>(next_row_));
+  backends_[static_cast<std::size_t>(backend.row)] = &backend;
+  count_connection(backend, true);
 }
 
 void SharedRows::count_connection(Backend& backend, bool in_use) {
@@ -162,6 +165,7 @@ void SharedRows::forget_backend(Backend& backend) {
   if (backend.row < 0) return;
   count_connection(backend, false);
   context_.mapping->backend_row(context_.slot, backend.row).publish(shmem::BackendRow{});
+  backends_[static_cast<std::size_t>(backend.row)] = nullptr;
   free_rows_.push_back(backend.row);
   backend.row = -1;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/process/role_context.h"
@@ -40,6 +41,8 @@ class SharedRows {
   void note_lent(Backend& backend);
   void publish_old_rows();
   void forget_backend(Backend& backend);
+  // By row; null where there is none. Those beyond the table are not among them.
+  std::span<Backend* const> backends() const { return backends_; }
 
   // A read on NODE had its first answer after SAMPLE microseconds.
   void note_latency(int node, std::int64_t sample);
@@ -54,6 +57,7 @@ class SharedRows {
   std::vector<Backend*> old_rows_;  // of which the row does not show the state
 
   process::RoleContext& context_;
+  std::vector<Backend*> backends_;
   std::vector<int> free_rows_;
   int next_row_ = 0;
   std::vector<bool> node_seen_;

@@ -22,6 +22,7 @@
 #include "child/shared_rows.h"
 #include "child/siblings.h"
 #include "child/sleepers.h"
+#include "child/survey.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
@@ -53,6 +54,7 @@ Worker::Worker(process::RoleContext& context)
   leases_ = std::make_unique<Leases>(*this);
   hand_over_ = std::make_unique<HandOver>(*this);
   backends_ = std::make_unique<BackendCache>(*this);
+  survey_ = std::make_unique<Survey>(*this);
   catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
   listener_ = std::make_unique<Listener>(*this);
   sleepers_ = std::make_unique<Sleepers>(loop_, [this](int slot) { wake_sleeper(slot); });
@@ -152,6 +154,7 @@ void Worker::on_wake() {
   obey_recalls();
   hand_over_->check();
   backends_->obey_ledger();
+  survey_->on_wake();
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
 }
 
@@ -233,6 +236,13 @@ void Worker::recall_idle(int node) {
 }
 
 void Worker::wake_child(int slot) { context_.wakes->at(process::RoleContext::kFirstChildWake + static_cast<std::size_t>(slot)).notify(); }
+
+void Worker::limits_were_set() {
+  leases_->sweep();
+  for (int slot = 0; slot < context_.mapping->children(); ++slot) {
+    if (context_.mapping->child_row(slot).pid != 0) wake_child(slot);
+  }
+}
 
 void Worker::obey_recalls() {
   for (int node = 0; node < nodes_.count; ++node) {
@@ -357,6 +367,8 @@ void Worker::tick() {
   rows_->publish_old_rows();
   backends_->sweep(now);
   leases_->sweep();
+  survey_->sweep();
+  context_.mapping->databases(context_.slot).turn(monotonic_milliseconds(now), config_->stats_period * 1000);
   catalog_lookup_->sweep(now);
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
   end_long_idle(now);

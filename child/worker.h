@@ -46,6 +46,7 @@ class Listener;
 class Resolver;
 class SharedRows;
 class Siblings;
+class Survey;
 
 class Worker {
  public:
@@ -69,6 +70,7 @@ class Worker {
   Siblings& siblings() { return *siblings_; }
   HandOver& hand_over() { return *hand_over_; }
   Resolver& resolver() { return *resolver_; }
+  Survey& survey() { return *survey_; }
   CatalogLookup& catalog_lookup() { return *catalog_lookup_; }
   SharedRows& rows() { return *rows_; }
   Random& random() { return random_; }
@@ -93,6 +95,8 @@ class Worker {
   // a second.
   void recall_idle(int node);
   void wake_child(int slot);
+  // Limits of the ledger were set at run time: all children make them true at once.
+  void limits_were_set();
 
   // --- sessions
   std::uint64_t next_session_number() { return ++session_numbers_; }
@@ -114,6 +118,9 @@ class Worker {
   // What the client in SLOT is told as its process, for cancel requests.
   std::uint32_t cancel_pid(int slot) const;
   ClientSession* session_at(int slot);
+  // By slot; null where there is none, or it sleeps.
+  std::span<const std::unique_ptr<ClientSession>> sessions() const { return sessions_; }
+  const Sleepers& sleepers() const { return *sleepers_; }
   // Told when the nodes change and every 250 ms while the session is on the list.
   void park(ClientSession& session);
   void unpark(ClientSession& session);
@@ -193,6 +200,7 @@ class Worker {
   std::unique_ptr<Leases> leases_;
   std::unique_ptr<HandOver> hand_over_;
   std::unique_ptr<BackendCache> backends_;
+  std::unique_ptr<Survey> survey_;
   std::unique_ptr<CatalogLookup> catalog_lookup_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<Siblings> siblings_;

@@ -14,6 +14,7 @@ namespace weir::admin {
 inline constexpr std::uint32_t kText = 25;
 inline constexpr std::uint32_t kInt4 = 23;
 inline constexpr std::uint32_t kInt8 = 20;
+inline constexpr std::uint32_t kNumeric = 1700;  // whole numbers only
 
 struct Column {
   std::string name;

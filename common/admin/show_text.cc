@@ -6,14 +6,22 @@
 
 namespace weir::admin {
 
-std::string time_text(std::int64_t epoch_seconds) {
+namespace {
+
+std::string formatted(std::int64_t epoch_seconds, const char* format) {
   if (epoch_seconds == 0) return {};
   const std::time_t time = epoch_seconds;
   std::tm local{};
   if (localtime_r(&time, &local) == nullptr) return {};
   char text[64];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local)};
+  return {text, std::strftime(text, sizeof text, format, &local)};
 }
+
+}  // namespace
+
+std::string time_text(std::int64_t epoch_seconds) { return formatted(epoch_seconds, "%Y-%m-%d %H:%M:%S"); }
+
+std::string zoned_time_text(std::int64_t epoch_seconds) { return formatted(epoch_seconds, "%Y-%m-%d %H:%M:%S %Z"); }
 
 std::string_view status_text(const shmem::Node& node) {
   if (node.status == shmem::NodeStatus::Unused) return "unused";

@@ -13,6 +13,9 @@ namespace weir::admin {
 // "2026-11-30 04:20:00", local time; empty for 0, which is never.
 std::string time_text(std::int64_t epoch_seconds);
 
+// "2026-11-30 04:20:00 UTC", local time with the zone's name, as PgBouncer has it; empty for 0.
+std::string zoned_time_text(std::int64_t epoch_seconds);
+
 // up (a client was served there), waiting (it could be), down (it failed, or an operator took it out), unused.
 std::string_view status_text(const shmem::Node& node);
 

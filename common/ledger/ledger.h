@@ -190,8 +190,9 @@ class Ledger {
   std::uint64_t overrides_epoch() const;
   // All of them, and the epoch they are of. False: Busy.
   bool read_overrides(std::vector<Override>& into, std::uint64_t& epoch);
-  // Done, Busy or Full. All -1 takes the entry away. The caller then wakes all children.
-  Outcome set_override(const Override& override);
+  // Done, Busy or Full; Stale: READ_AT is given, and they have changed since they were of that epoch. All -1 takes the entry
+  // away. The caller then wakes all children.
+  Outcome set_override(const Override& override, std::optional<std::uint64_t> read_at = std::nullopt);
 
   // ---- anybody, once a second or when limits changed ----
   // Marks what is over a limit (evictions()) and unmarks what no longer is. LIMITS_OF: of (database, user, node) as the caller knows them.

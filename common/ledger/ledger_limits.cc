@@ -49,7 +49,7 @@ bool Ledger::read_overrides(std::vector<Override>& into, std::uint64_t& epoch) {
   return true;
 }
 
-Outcome Ledger::set_override(const Override& wanted) {
+Outcome Ledger::set_override(const Override& wanted, std::optional<std::uint64_t> read_at) {
   WEIR_CHECK(wanted.kind != OverrideKind::None);
   Name database;
   Name user;
@@ -58,6 +58,7 @@ Outcome Ledger::set_override(const Override& wanted) {
   const bool take_away = wanted.limits == config::RuntimeLimits{};
   Books books(*header_, hook_);
   if (!books.held()) return Outcome::Busy;
+  if (read_at && *read_at != header_->overrides_epoch.load(kRelaxed)) return Outcome::Stale;
   OverrideEntry* entry = nullptr;
   for (OverrideEntry& there : header_->overrides) {
     if (is_for(there, wanted.kind, database, user)) {

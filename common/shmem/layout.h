@@ -14,6 +14,8 @@
 //     CancelMailbox          any (robust mutex)           that child     under the mutex
 //     RequestRing            that child                   parent         single-producer ring
 //     NodeCounts             that child                   SHOW           atomics, one set a node
+//     DatabaseTable          that child                   SHOW           atomics, one set a database
+//     ReportDesk             that child; parent if dead   children       report_desk.h
 //     SessionRows            that child; parent if dead   SHOW           Published rows
 //     BackendRows            that child; parent if dead   SHOW           Published rows
 //   catalogue region         children (insert only)       children       catalog_facts.h
@@ -21,7 +23,7 @@
 //                            under a robust mutex         parent
 //   recent writes            children (compare and swap)  children       recent_writes.h
 //
-// Pages in this order: Head | child 0: ChildPart, SessionSlots, BackendSlots | child 1 ... | catalogue region |
+// Pages in this order: Head | child 0: ChildPart, SessionSlots, BackendSlots, desk | child 1 ... | catalogue region |
 // ledger region | recent writes; each piece begins on a page of its own.
 #pragma once
 
@@ -32,9 +34,11 @@
 
 #include "common/shmem/cancel_mailbox.h"
 #include "common/shmem/child_rows.h"
+#include "common/shmem/database_counts.h"
 #include "common/shmem/node_table.h"
 #include "common/shmem/observations.h"
 #include "common/shmem/published.h"
+#include "common/shmem/report_desk.h"
 #include "common/shmem/request_ring.h"
 #include "common/shmem/session_rows.h"
 #include "common/shmem/statement_counts.h"
@@ -57,6 +61,8 @@ struct Head {
   Suspicions suspicions;
   NodeCounters idle_recalls;  // the node has no slot for a client that waits: every child closes what it has idle there
   RequestRing health_requests;
+  std::atomic<std::uint64_t> wishes;     // made on desks: the number of the last one
+  std::atomic<std::uint64_t> announced;  // counts those that lie there
 };
 
 // The fixed part of a child; its rows follow behind.
@@ -65,6 +71,8 @@ struct ChildPart {
   CancelMailbox cancels;
   RequestRing requests;
   std::array<NodeCounts, kMaxNodes> counts;  // only those of nodes in use are ever touched
+  ReportHead report;
+  DatabaseTable databases;
 };
 
 using BackendSlot = Published<BackendRow>;

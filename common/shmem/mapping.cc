@@ -25,6 +25,12 @@ constexpr std::size_t kMaxLedgerBytes = std::size_t{1} << 40U;
 
 std::size_t whole_pages(std::size_t value) { return (value + kPage - 1) / kPage * kPage; }
 
+// Room for a line about each client and each server connection.
+std::size_t report_bytes(const MappingPlan& plan) {
+  constexpr std::size_t kLine = 448;
+  return whole_pages(kLine * static_cast<std::size_t>(plan.sessions_per_child + plan.backends_per_child));
+}
+
 bool sensible(const MappingPlan& plan) {
   return plan.children >= 1 && plan.children <= kMaxChildren && plan.sessions_per_child >= 1 &&
          plan.sessions_per_child <= kMaxRows && plan.backends_per_child >= 1 && plan.backends_per_child <= kMaxRows &&
@@ -47,8 +53,10 @@ Mapping::Offsets Mapping::offsets_of(const MappingPlan& plan) {
   offsets.sessions = whole_pages(sizeof(ChildPart));
   offsets.backends =
       offsets.sessions + whole_pages(sizeof(SessionSlot) * static_cast<std::size_t>(plan.sessions_per_child));
-  offsets.child_size =
+  offsets.desk =
       offsets.backends + whole_pages(sizeof(BackendSlot) * static_cast<std::size_t>(plan.backends_per_child));
+  offsets.desk_text = offsets.desk + whole_pages(sizeof(ReportDesk::Word) * static_cast<std::size_t>(plan.children));
+  offsets.child_size = offsets.desk_text + report_bytes(plan);
   offsets.first_child = whole_pages(sizeof(Head));
   offsets.catalog = offsets.first_child + offsets.child_size * static_cast<std::size_t>(plan.children);
   offsets.ledger = offsets.catalog + whole_pages(plan.catalog_bytes);
@@ -112,6 +120,14 @@ std::span<BackendSlot> Mapping::used_backend_rows(int slot) {
   return rows.first(std::min<std::size_t>(rows.size(), child_row(slot).backend_slots.load(std::memory_order_acquire)));
 }
 
+ReportDesk Mapping::report_desk(int slot) {
+  ChildPart& part = child(slot);
+  auto* base = reinterpret_cast<std::byte*>(&part);
+  auto* acknowledged = std::launder(reinterpret_cast<ReportDesk::Word*>(base + offsets_.desk));
+  auto* words = std::launder(reinterpret_cast<ReportDesk::Word*>(base + offsets_.desk_text));
+  return {part.report, {acknowledged, static_cast<std::size_t>(plan_.children)}, {words, report_bytes(plan_) / sizeof(ReportDesk::Word)}};
+}
+
 SessionSlot& Mapping::session_row(int slot, int index) {
   WEIR_CHECK(index >= 0 && index < plan_.sessions_per_child);
   return session_rows(slot)[static_cast<std::size_t>(index)];
@@ -157,6 +173,7 @@ void Mapping::reset_child(int slot) {
   clear_rows<SessionRow>(used_session_rows(slot));
   clear_rows<BackendRow>(used_backend_rows(slot));
   cancel_mailbox(slot).drain();
+  report_desk(slot).wish_no_more();
 }
 
 std::uint64_t Mapping::selects(int node) {

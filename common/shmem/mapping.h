@@ -48,6 +48,13 @@ class Mapping {
   ChildRow& child_row(int slot) { return child(slot).row; }
   CancelMailbox& cancel_mailbox(int slot) { return child(slot).cancels; }
   RequestRing& requests(int slot) { return child(slot).requests; }
+  DatabaseTable& databases(int slot) { return child(slot).databases; }
+  ReportDesk report_desk(int slot);
+  // The number of the next wish, never 0.
+  std::uint64_t next_wish() { return head().wishes.fetch_add(1, std::memory_order_acq_rel) + 1; }
+  // One lies on a desk now: before its children are woken.
+  void announce_wish() { head().announced.fetch_add(1, std::memory_order_acq_rel); }
+  std::uint64_t announced_wishes() { return head().announced.load(std::memory_order_acquire); }
   NodeCounts& counts(int slot, int node) { return child(slot).counts.at(static_cast<std::size_t>(node)); }
   std::span<SessionSlot> session_rows(int slot);
   std::span<BackendSlot> backend_rows(int slot);
@@ -86,6 +93,8 @@ class Mapping {
   struct Offsets {
     std::size_t sessions = 0;  // in a child's part
     std::size_t backends = 0;
+    std::size_t desk = 0;        // acknowledgements, then on a page of its own the text
+    std::size_t desk_text = 0;
     std::size_t child_size = 0;
     std::size_t first_child = 0;
     std::size_t catalog = 0;
