@@ -105,7 +105,6 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   routing_.serializable_default = info.serializable_default;
   if (!identity_.is_replication()) pool_mode_ = config::effective_pool(worker_.config(), identity_.key.database, identity_.key.user).pool_mode;
   const config::EffectiveClient allowed = config::effective_client(worker_.config(), identity_.database, identity_.user);
-  query_wait_timeout_ = allowed.query_wait_timeout;
   if (auto error = beyond_limits(worker_, *this, allowed)) return fail(std::move(*error));
   told_ = reported;
   refresh_routing();
@@ -125,6 +124,7 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   worker_.loop().destroy_later(std::move(login_));
   active_at_ = worker_.loop().now();
   set_state(ClientState::Idle);
+  expect_times();
   give_back();
   if (!in_.empty()) schedule_pump();
   if (worker_.config().log_connections) {
@@ -134,10 +134,7 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
 
 const config::Config& ClientSession::config() const { return settings_.config() != nullptr ? *settings_.config() : worker_.config(); }
 
-void ClientSession::config_changed() {
-  settings_.rebase(worker_.config());
-  if (info_ != nullptr) query_wait_timeout_ = config::effective_client(worker_.config(), identity_.database, identity_.user).query_wait_timeout;
-}
+void ClientSession::config_changed() { settings_.rebase(worker_.config()); }
 
 log::Context ClientSession::log_context() const {
   log::Context context;
@@ -183,6 +180,7 @@ void ClientSession::end(std::string_view why) {
   set_state(ClientState::Closing);
   worker_.backends().withdraw(*this);
   if (login_) login_->abandon();
+  const Backend* asked = internal_ != nullptr ? internal_backend_ : nullptr;  // its answer is still to come
   if (internal_ != nullptr) internal_->abandon();
   internal_ = nullptr;
   // A cancel that is on its way must not hit the next client.
@@ -194,7 +192,7 @@ void ClientSession::end(std::string_view why) {
   for (auto& backend : set) {
     const bool abandoned = is_abandoned(*backend);
     forget_abandoned(*backend);
-    const bool clean = !abandoned && backend->state() == BackendState::Busy && !(busy && backend.get() == active_) && !preparing(*backend);
+    const bool clean = !abandoned && backend->state() == BackendState::Busy && !(busy && backend.get() == active_) && backend.get() != asked;
     if (clean) {
       worker_.backends().release(std::move(backend));
     } else {
@@ -232,14 +230,6 @@ void ClientSession::shut_down() {
   // A server notices that its client is gone only when it next writes: a long statement would go on for nobody.
   if (active_ != nullptr && cancel_ == nullptr && !tracker_.idle()) worker_.cancel_before_exit(active_->node(), active_->pid, active_->cancel_key);
   fail(make_fatal(sqlstate::kAdminShutdown, "terminating connection due to administrator command"));
-}
-
-bool ClientSession::idle_for(Monotonic now, std::chrono::seconds limit) const {
-  return state_ == ClientState::Idle && tracker_.idle() && now - active_at_ >= limit;
-}
-
-void ClientSession::client_idle_timeout() {
-  fail(make_fatal(sqlstate::kIdleSessionTimeout, "terminating connection due to idle-session timeout", "client_idle_limit is reached"));
 }
 
 }  // namespace weir::child

@@ -145,6 +145,7 @@ void ClientSession::finish_aside() {
   retries_ = 0;
   last_fatal_ = Error{};
   active_at_ = worker_.loop().now();
+  query_ends();
   set_state(ClientState::Idle);
   finish_retained();
   if (!in_.empty() || input_ended_) schedule_pump();

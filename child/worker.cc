@@ -17,6 +17,7 @@
 #include "child/listener.h"
 #include "child/resolver.h"
 #include "child/shared_rows.h"
+#include "child/time_sweep.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
@@ -49,6 +50,7 @@ Worker::Worker(process::RoleContext& context)
   leases_ = std::make_unique<Leases>(*this);
   backends_ = std::make_unique<BackendCache>(*this);
   catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
+  times_ = std::make_unique<TimeSweep>(*this);
   listener_ = std::make_unique<Listener>(*this);
   apply_config();
 }
@@ -89,6 +91,7 @@ void Worker::apply_config() {
   reset_queries_ = config_->reset_query_list;
   load_secrets();
   resolver_->forget();
+  for (auto& [pair, info] : logins_) info->limits = time_limits(*config_, pair.first, pair.second);
   leases_->limits_changed();
 }
 
@@ -124,11 +127,14 @@ void Worker::reload() {
     log::error("reload: the configuration has errors, the old one stays in effect");  // the parent lists them
     return;
   }
+  const std::shared_ptr<const config::Config> before = config_;
   config_ = std::make_shared<const config::Config>(config::keep_startup_parameters(*config_, *outcome.config));
   apply_config();
+  backends_->config_changed(*before);
   for (auto& session : sessions_) {
     if (session != nullptr) session->config_changed();
   }
+  times_->expect(loop_.now());
   refresh_nodes();
 }
 
@@ -155,7 +161,12 @@ void Worker::refresh_nodes() {
     if (was || !node_accepts(id)) continue;
     grown = old->count > 0;
     avoid_until_[index] = {};
+    backends_->node_is_back(id);
   }
+  const auto nodes = std::span(nodes_.nodes).first(static_cast<std::size_t>(nodes_.count));
+  const bool any = std::any_of(nodes.begin(), nodes.end(), [](const shmem::Node& node) { return node.usable(); });
+  if (any) no_node_since_.reset();
+  if (!any && !no_node_since_) no_node_since_ = loop_.now();
   if (nodes_.primary != old_primary) {
     // What the last one said may not have been replayed on another. While there is none, what is known still holds.
     if (nodes_.primary >= 0 && last_primary_ >= 0 && nodes_.primary != last_primary_) resolver_->catalog_changed();
@@ -166,6 +177,11 @@ void Worker::refresh_nodes() {
     if (session != nullptr) session->nodes_changed(grown);
   }
   wake_parked();
+}
+
+bool Worker::nothing_reachable() const {
+  // At the start health has not looked at any yet.
+  return no_node_since_ && loop_.now() - *no_node_since_ >= std::chrono::seconds(std::max<std::int64_t>(config_->server_login_retry, 1));
 }
 
 void Worker::avoid(int node) { avoid_until_.at(static_cast<std::size_t>(node)) = loop_.now() + kAvoid; }
@@ -283,7 +299,10 @@ void Worker::wake_parked() {
 
 LoginInfo& Worker::login_info(const std::string& database, const std::string& user) {
   auto& slot = logins_[{database, user}];
-  if (slot == nullptr) slot = std::make_unique<LoginInfo>();
+  if (slot == nullptr) {
+    slot = std::make_unique<LoginInfo>();
+    slot->limits = time_limits(*config_, database, user);
+  }
   return *slot;
 }
 
@@ -319,12 +338,14 @@ void Worker::drain_cancels() {
 }
 
 void Worker::cancel_before_exit(int node, std::int32_t pid, std::string_view key) {
-  const std::size_t index = last_cancels_.size();
+  std::size_t index = 0;
+  while (index < last_cancels_.size() && last_cancels_[index] != nullptr) ++index;
+  if (index == last_cancels_.size()) last_cancels_.emplace_back();
   auto request = CancelRequest::start(*this, node, pid, key, [this, index] {
     loop_.destroy_later(std::move(last_cancels_[index]));
     maybe_exit();
   });
-  last_cancels_.push_back(std::move(request));
+  last_cancels_[index] = std::move(request);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- rows
@@ -368,11 +389,6 @@ void Worker::tick() {
   leases_->sweep();
   catalog_lookup_->sweep(now);
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
-  for (auto& session : sessions_) {
-    if (session == nullptr) continue;
-    const auto limit = session->config().client_idle_limit;
-    if (limit > 0 && session->idle_for(now, std::chrono::seconds(limit))) session->client_idle_timeout();
-  }
   if (draining_) return maybe_exit();
   // Both drain this child and never cut a client; the parent puts another in its place.
   const bool many = config_->child_max_connections > 0 && served_ >= static_cast<std::uint64_t>(config_->child_max_connections);

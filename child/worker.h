@@ -41,6 +41,7 @@ class Leases;
 class Listener;
 class Resolver;
 class SharedRows;
+class TimeSweep;
 
 class Worker {
  public:
@@ -62,6 +63,7 @@ class Worker {
   BackendCache& backends() { return *backends_; }
   Leases& leases() { return *leases_; }
   Resolver& resolver() { return *resolver_; }
+  TimeSweep& times() { return *times_; }
   CatalogLookup& catalog_lookup() { return *catalog_lookup_; }
   SharedRows& rows() { return *rows_; }
   Random& random() { return random_; }
@@ -86,6 +88,8 @@ class Worker {
   // a second.
   void recall_idle(int node);
   void wake_child(int slot);
+  // No node could be reached for server_login_retry: nobody waits for one.
+  bool nothing_reachable() const;
 
   // --- sessions
   std::uint64_t next_session_number() { return ++session_numbers_; }
@@ -97,6 +101,7 @@ class Worker {
   void session_ended(ClientSession& session);
   std::size_t session_count() const { return session_count_; }
   ClientSession* session_at(int slot);
+  std::size_t session_slots() const { return sessions_.size(); }
   // Told when the nodes change and every 250 ms while the session is on the list.
   void park(ClientSession& session);
   void unpark(ClientSession& session);
@@ -110,7 +115,8 @@ class Worker {
   const std::vector<std::string>& reset_queries() const { return reset_queries_; }
   // A cancel request: for this child or, through its mailbox, another.
   void route_cancel(std::uint32_t pid, std::uint32_t secret);
-  // A fast stop: what that backend runs is cancelled, and the process stays until the server has been told.
+  // What that backend runs, for nobody any more, is cancelled, and the process stays until the server has been told. The
+  // connection must be closed.
   void cancel_before_exit(int node, std::int32_t pid, std::string_view key);
 
   // --- shared rows
@@ -144,6 +150,7 @@ class Worker {
   std::shared_ptr<const config::Config> config_;
   lb::Policy policy_;
   shmem::NodeView nodes_;
+  std::optional<Monotonic> no_node_since_;
   int last_primary_ = -1;  // the last node that was one
   std::array<Monotonic, shmem::kMaxNodes> avoid_until_{};
   std::array<shmem::ReplicationDelay, shmem::kMaxNodes> delays_{};
@@ -163,6 +170,7 @@ class Worker {
   std::unique_ptr<Leases> leases_;
   std::unique_ptr<BackendCache> backends_;
   std::unique_ptr<CatalogLookup> catalog_lookup_;
+  std::unique_ptr<TimeSweep> times_;
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<ClientSession>> sessions_;
   std::vector<int> free_slots_;
