@@ -78,6 +78,7 @@ BackendGroup& BackendCache::group(const BackendKey& key, int node) {
   if (!slot) {
     slot = std::make_unique<Group>();
     slot->key = std::move(group_key);
+    slot->times = connection_times(worker_.config(), key.database, key.user);
   }
   return *slot;
 }
@@ -118,8 +119,11 @@ std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey&
 BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWaiter& waiter) {
   Group& wanted = request.group != nullptr && *request.group != nullptr ? **request.group : group(*request.key, request.node);
   if (request.group != nullptr) *request.group = &wanted;
-  if (!request.fresh && request.key->replication.empty() && wanted.waiters.empty()) {
-    if (auto backend = take_idle(wanted, *request.key, request)) return {std::move(backend), false};
+  std::unique_ptr<Backend> idle;
+  if (!request.fresh && request.key->replication.empty() && wanted.waiters.empty()) idle = take_idle(wanted, *request.key, request);
+  if (idle != nullptr && !check_is_due(worker_.config(), idle->released_at, worker_.loop().now())) return {std::move(idle)};
+  if (idle == nullptr) {
+    if (auto refused = refused_by_gate(wanted)) return {nullptr, false, std::move(refused)};
   }
   Waiting waiting{request, *request.key, &waiter, request.secret != nullptr ? *request.secret : std::nullopt};
   waiting.request.secret = nullptr;
@@ -127,6 +131,12 @@ BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWait
   waiting.request.group = nullptr;
   if (!request.may_wait && worker_.loop().now() < wanted.saturated_until) return {nullptr, true};
   waiting.since = worker_.loop().now();
+  if (idle != nullptr) {
+    ++waiting_;
+    check(wanted, std::move(waiting), std::move(idle));
+    worker_.publish_waiting(waiting_);
+    return {};
+  }
   ledger::LeaseId lease = -1;
   const Opening opening = wanted.waiters.empty() ? may_open(wanted, waiting.request, waiting.since, lease) : Opening::Wait;
   if (opening != Opening::Open && !request.may_wait) return {nullptr, true};
@@ -159,6 +169,7 @@ BackendCache::Opening BackendCache::may_open(Group& group, const AcquireRequest&
     group.refused_by = ledger::Limit::None;
     return Opening::Wait;
   }
+  if (!may_login(std::get<2>(group.key))) return Opening::Wait;
   switch (worker_.leases().ask(group, since, request.may_wait, lease)) {
     case Leases::Answer::Granted: return Opening::Open;
     case Leases::Answer::NoRoom: return Opening::NoRoom;
@@ -192,12 +203,14 @@ void BackendCache::open(Group& group, Waiting waiting, ledger::LeaseId lease) {
   attempt->waiting = std::move(waiting);
   attempt->backend = std::make_unique<Backend>(worker_, std::get<2>(group.key), attempt->waiting.key);
   attempt->backend->home = &group;
+  attempt->backend->generation = group.generation;
   attempt->backend->lease = lease;
   worker_.leases().bind(*attempt->backend);
   if (attempt->waiting.waiter != nullptr && attempt->waiting.key.fixed.empty() && attempt->waiting.key.replication.empty()) {
     group.secret = attempt->waiting.secret;
     group.secret_known = true;
   }
+  gates_.at(static_cast<std::size_t>(std::get<2>(group.key))).begun(worker_.loop().now());
   worker_.register_backend(*attempt->backend);
   attempt->login = std::make_unique<BackendLogin>(worker_, *attempt->backend, attempt->waiting.secret,
                                                   [this, raw](const LoginFailure* failure) { attempt_done(raw, failure); });
@@ -208,41 +221,20 @@ void BackendCache::open(Group& group, Waiting waiting, ledger::LeaseId lease) {
 }
 
 void BackendCache::attempt_done(Attempt* attempt, const LoginFailure* failure) {
-  const auto it = std::find_if(attempts_.begin(), attempts_.end(), [&](const auto& a) { return a.get() == attempt; });
-  if (it == attempts_.end()) return;
-  std::unique_ptr<Attempt> done = std::move(*it);
-  attempts_.erase(it);
-  Group& group = *done->group;
-  const int node = std::get<2>(group.key);
-  const auth::AskedMethod method = done->login->method();
+  std::unique_ptr<Attempt> done = take_attempt(attempt);
+  if (done == nullptr) return;
+  done->method = done->login->method();
   worker_.loop().destroy_later(std::move(done->login));
-  if (failure == nullptr) {
-    worker_.learn_login(*done->backend, method);
-    done->backend->set_user(nullptr);
-    if (done->waiting.waiter == nullptr) {
-      done->backend->set_state(BackendState::Idle);
-      store(group, std::move(done->backend));
-      return;
-    }
-    --waiting_;
-    worker_.publish_waiting(waiting_);
-    done->backend->set_state(BackendState::Busy);
-    ++done->backend->uses;
-    done->waiting.waiter->on_backend(std::move(done->backend));
-    return;
-  }
-  if (failure->kind == LoginFailure::Kind::NeedPassword || failure->kind == LoginFailure::Kind::Refused) group.secret_known = false;
-  done->backend->close();
-  worker_.loop().destroy_later(std::move(done->backend));
-  --group.total;
-  if (failure->kind == LoginFailure::Kind::Unreachable || failure->kind == LoginFailure::Kind::Timeout) worker_.suspect(node);
-  if (done->waiting.waiter == nullptr) return serve_waiters(group);
-  attempt_failed(group, std::move(done->waiting), *failure);
+  note_login(done->backend->node(), failure);
+  if (failure != nullptr) return login_failed(std::move(done), *failure);
+  run_connect_query(std::move(done));
 }
 
 void BackendCache::attempt_failed(Group& group, Waiting waiting, const LoginFailure& failure) {
   const int node = std::get<2>(group.key);
   AcquireFailure told{AcquireFailure::Kind::Login, failure};
+  told.give_up = gates_.at(static_cast<std::size_t>(node)).gives_up(worker_.loop().now(), std::chrono::seconds(worker_.config().server_login_retry));
+  if (told.give_up) told.login.error = login_has_been_failing(failure.error);
   if (failure.kind == LoginFailure::Kind::Saturated) {
     // A slot that is given up is free only once the server has noticed: whoever may wait tries again shortly.
     evict_on_node(node);
@@ -264,7 +256,7 @@ void BackendCache::attempt_failed(Group& group, Waiting waiting, const LoginFail
 
 bool BackendCache::may_keep(const Backend& backend) const {
   return backend.alive() && !backend.tainted && worker_.config().connection_cache && backend.key().replication.empty() &&
-         !too_old(backend, worker_.loop().now()) && worker_.node_accepts(backend.node());
+         !is_out_of_date(backend) && worker_.node_accepts(backend.node()) && !retires(backend, worker_.loop().now());
 }
 
 void BackendCache::release(std::unique_ptr<Backend> backend) {
@@ -273,6 +265,7 @@ void BackendCache::release(std::unique_ptr<Backend> backend) {
 }
 
 void BackendCache::give_back(std::unique_ptr<Backend> backend) {
+  if (worker_.config().server_reset_query_always) return release(std::move(backend));
   if (!may_keep(*backend)) return discard(std::move(backend));
   backend->set_state(BackendState::Idle, true);
   Group& owner = *backend->home;
@@ -359,27 +352,6 @@ void BackendCache::each_closing(const std::function<void(const std::string&, con
   }
 }
 
-bool BackendCache::too_old(const Backend& backend, Monotonic now) const {
-  const auto max_age = worker_.config().connection_max_age;
-  return max_age > 0 && now - backend.connected_at >= std::chrono::seconds(max_age);
-}
-
-void BackendCache::sweep(Monotonic now) {
-  keep_minimum(now);
-  const auto life = worker_.config().connection_life_time;
-  for (auto& [key, group] : groups_) {
-    for (auto it = group->idle.begin(); it != group->idle.end();) {
-      const bool idle_long = life > 0 && now - (*it)->released_at >= std::chrono::seconds(life);
-      if (!idle_long && !too_old(**it, now)) {
-        ++it;
-        continue;
-      }
-      (*it)->close();
-      worker_.loop().destroy_later(std::move(*it));
-      it = group->idle.erase(it);
-      --group->total;
-    }
-  }
 }
 
 }  // namespace weir::child

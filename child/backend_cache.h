@@ -2,6 +2,7 @@
 // fair queue of those who wait. Nothing in it is shared: no lock on the query path.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -14,11 +15,16 @@
 
 #include "child/backend.h"
 #include "child/backend_login.h"
+#include "child/upkeep.h"
 #include "common/auth/verifier.h"
 #include "common/base/event.h"
 #include "common/ledger/ledger.h"
+#include "common/shmem/node_view.h"
 
 namespace weir::child {
+
+class InternalQuery;
+struct InternalResult;
 
 struct AcquireFailure {
   enum class Kind {
@@ -29,6 +35,7 @@ struct AcquireFailure {
   } kind = Kind::Full;
   LoginFailure login;
   ledger::Limit limit = ledger::Limit::None;  // Timeout: which one; None: max_pool, or the server's answer
+  bool give_up = false;  // Login: it has failed for server_login_retry, and nobody shall wait
 };
 
 // One who asked for a backend. Told exactly once, unless it withdraws.
@@ -82,6 +89,10 @@ struct BackendGroup {
   bool secret_known = false;           // there was one: min_pool_size has no other
   int ending = 0;                                  // closed connections that the server has not ended yet
   Monotonic saturated_until{};  // the server had no slot: till then only those who may wait ask again
+  // Upkeep of its connections (backend_upkeep.cc).
+  ConnectionTimes times;
+  Monotonic last_aged{};         // when one was last closed for its age
+  std::uint32_t generation = 1;  // older connections are not used again
 };
 
 class BackendCache {
@@ -89,10 +100,12 @@ class BackendCache {
   explicit BackendCache(Worker& worker);
   ~BackendCache();
 
-  // An idle connection at once; or full: none is free and the request may not wait; else the waiter is told later.
+  // An idle connection at once; or full: none is free and the request may not wait; or failure: the server cannot be
+  // reached, and is not tried now; else the waiter is told later.
   struct Acquired {
     std::unique_ptr<Backend> backend;
     bool full = false;
+    std::optional<AcquireFailure> failure = std::nullopt;
   };
   Acquired acquire(AcquireRequest request, BackendWaiter& waiter);
   void withdraw(BackendWaiter& waiter);
@@ -108,6 +121,12 @@ class BackendCache {
   void drop_idle();
   // connection_life_time and connection_max_age; once a second.
   void sweep(Monotonic now);
+  // BEFORE is the configuration until now. What was opened by settings that have changed since is not used again.
+  void config_changed(const config::Config& before);
+  // Health has found the node usable again: no pause any more.
+  void node_is_back(int node);
+  // BACKEND, which is handed out, was opened by settings that have changed since.
+  static bool is_out_of_date(const Backend& backend) { return backend.generation != backend.home->generation; }
 
   // Gives up what other children or lowered limits ask for, and serves those who wait for the ledger.
   void obey_ledger();
@@ -135,7 +154,10 @@ class BackendCache {
     Group* group = nullptr;
     Waiting waiting;  // whose attempt it is; waiter null: withdrawn
     std::unique_ptr<Backend> backend;
-    std::unique_ptr<BackendLogin> login;
+    std::unique_ptr<BackendLogin> login;  // null: it is asked something before it is used (ask_first)
+    auth::AskedMethod method = auth::AskedMethod::Unknown;
+    InternalQuery* query = nullptr;
+    Timer deadline;
   };
   class IdleWatch;
 
@@ -143,7 +165,7 @@ class BackendCache {
   int limit() const;
   std::unique_ptr<Backend> take_idle(Group& group, const BackendKey& key, const AcquireRequest& request);
   static std::unique_ptr<Backend> take_out(Group& group, std::vector<std::unique_ptr<Backend>>::iterator which);
-  bool may_keep(const Backend& backend) const;
+  bool may_keep(const Backend& backend) const;  // asked when it is given back
   bool make_room(Group& group);
   enum class Opening { Open, Wait, NoRoom };
   Opening may_open(Group& group, const AcquireRequest& request, Monotonic since, ledger::LeaseId& lease);
@@ -163,11 +185,27 @@ class BackendCache {
   void keep_minimum(Monotonic now);
   void arm_deadlines(const Group& group);
   void check_deadlines();
-  bool too_old(const Backend& backend, Monotonic now) const;
+
+  // (backend_upkeep.cc)
+  // The connection's time is over: it is closed now, which puts off the others.
+  static bool retires(const Backend& backend, Monotonic now);
+  std::unique_ptr<Attempt> take_attempt(Attempt* attempt);
+  bool may_login(int node) const;
+  void note_login(int node, const LoginFailure* failure);
+  std::optional<AcquireFailure> refused_by_gate(const Group& group) const;
+  void tell_waiters(int node, const LoginFailure& failure);
+  void ask_first(std::unique_ptr<Attempt> attempt, std::string_view text, std::function<void(std::unique_ptr<Attempt>&, InternalResult*)> then);
+  void run_connect_query(std::unique_ptr<Attempt> attempt);
+  void attempt_ready(std::unique_ptr<Attempt> attempt);
+  void login_failed(std::unique_ptr<Attempt> attempt, const LoginFailure& failure);
+  void check(Group& group, Waiting waiting, std::unique_ptr<Backend> backend);
+  void checked(std::unique_ptr<Attempt>& attempt, bool good);
+  void serve_later();
 
   Worker& worker_;
   std::map<Group::Key, std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Attempt>> attempts_;
+  std::array<LoginGate, shmem::kMaxNodes> gates_;  // by node
   std::vector<std::unique_ptr<Backend>> resetting_;
   std::unique_ptr<IdleWatch> idle_watch_;
   Timer deadline_timer_;

@@ -45,11 +45,15 @@ void BackendCache::serve_waiters(Group& group, bool ask) {
     // Who wants a new login has a password to be tried: no other's connection will do.
     auto backend = group.waiters[i].request.fresh ? nullptr : take_idle(group, group.waiters[i].key, group.waiters[i].request);
     if (backend != nullptr) {
-      BackendWaiter* waiter = group.waiters[i].waiter;
+      Waiting waiting = std::move(group.waiters[i]);
       group.waiters.erase(group.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+      if (check_is_due(worker_.config(), backend->released_at, worker_.loop().now())) {
+        check(group, std::move(waiting), std::move(backend));
+        continue;
+      }
       --waiting_;
       worker_.publish_waiting(waiting_);
-      waiter->on_backend(std::move(backend));
+      waiting.waiter->on_backend(std::move(backend));
       continue;
     }
     ledger::LeaseId lease = -1;
@@ -76,7 +80,10 @@ void BackendCache::gone(Group& group) {
 }
 
 void BackendCache::lease_is_back(Group& group) {
-  if (group.waiters.empty()) return;
+  if (!group.waiters.empty()) serve_later();
+}
+
+void BackendCache::serve_later() {
   // Not here: the one who closed it may be in the middle of its work.
   if (!serve_soon_) worker_.loop().defer([this] {
     serve_soon_ = false;

@@ -262,6 +262,7 @@ void ClientLogin::open_backend(bool fresh) {
   for (int id = 0; node < 0 && id < nodes.count && !identity_.is_replication(); ++id) {
     if (nodes.nodes[static_cast<std::size_t>(id)].usable()) node = id;
   }
+  if (node < 0 && worker_.nothing_reachable()) return fail(nothing_is_reachable());
   if (node < 0) return wait_for_node(make_fatal(sqlstate::kCannotConnectNow, "no server can be reached", "No node is known to be usable."));
   AcquireRequest request;
   request.key = &identity_.key;
@@ -272,6 +273,7 @@ void ClientLogin::open_backend(bool fresh) {
   const auto limit = config::effective_client(worker_.config(), identity_.database, identity_.user).query_wait_timeout;
   request.deadline = worker_.loop().now() + std::chrono::seconds(limit > 0 ? limit : 86400);
   BackendCache::Acquired acquired = worker_.backends().acquire(request, *this);
+  if (acquired.failure) return on_backend_failed(node, *acquired.failure);
   if (acquired.backend != nullptr) on_backend(std::move(acquired.backend));
 }
 
@@ -312,7 +314,7 @@ void ClientLogin::on_backend_failed(int node, const AcquireFailure& failure) {
       return begin_authentication(login.method);
     case LoginFailure::Kind::Unreachable:
     case LoginFailure::Kind::NotUsable:
-    case LoginFailure::Kind::Timeout: return wait_for_node(login.error);
+    case LoginFailure::Kind::Timeout: return failure.give_up ? fail(login.error) : wait_for_node(login.error);
     case LoginFailure::Kind::Refused:
     case LoginFailure::Kind::Saturated: return fail(login.error);
   }

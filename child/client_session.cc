@@ -110,7 +110,6 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   if (!identity_.is_replication()) pool_mode_ = config::effective_pool(worker_.config(), identity_.key.database, identity_.key.user).pool_mode;
   const config::EffectiveClient allowed =
       config::effective_client(worker_.config(), identity_.database, identity_.user, worker_.leases().overrides_for(identity_.database, identity_.user));
-  query_wait_timeout_ = allowed.query_wait_timeout;
   if (auto error = beyond_limits(worker_, *this, allowed)) return fail(std::move(*error));
   told_ = reported;
   traffic_.begin(worker_.context().mapping->databases(worker_.context().slot).row_of(identity_.database));
@@ -131,6 +130,7 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   worker_.loop().destroy_later(std::move(login_));
   active_at_ = worker_.loop().now();
   set_state(ClientState::Idle);
+  expect_times();
   give_back();
   worker_.may_sleep_soon();
   if (!in_.empty()) schedule_pump();
@@ -141,10 +141,7 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
 
 const config::Config& ClientSession::config() const { return settings_.config() != nullptr ? *settings_.config() : worker_.config(); }
 
-void ClientSession::config_changed() {
-  settings_.rebase(worker_.config());
-  if (info_ != nullptr) query_wait_timeout_ = config::effective_client(worker_.config(), identity_.database, identity_.user).query_wait_timeout;
-}
+void ClientSession::config_changed() { settings_.rebase(worker_.config()); }
 
 log::Context ClientSession::log_context() const {
   log::Context context;
@@ -192,6 +189,7 @@ void ClientSession::end(std::string_view why) {
   worker_.backends().withdraw(*this);
   if (login_) login_->abandon();
   if (console_) console_->abandon();
+  const Backend* asked = internal_ != nullptr ? internal_backend_ : nullptr;  // its answer is still to come
   if (internal_ != nullptr) internal_->abandon();
   internal_ = nullptr;
   // A cancel that is on its way must not hit the next client.
@@ -203,7 +201,7 @@ void ClientSession::end(std::string_view why) {
   for (auto& backend : set) {
     const bool abandoned = is_abandoned(*backend);
     forget_abandoned(*backend);
-    const bool clean = !abandoned && backend->state() == BackendState::Busy && !(busy && backend.get() == active_) && !preparing(*backend);
+    const bool clean = !abandoned && backend->state() == BackendState::Busy && !(busy && backend.get() == active_) && backend.get() != asked;
     if (clean) {
       worker_.backends().release(std::move(backend));
     } else {
@@ -245,10 +243,6 @@ void ClientSession::shut_down() {
 
 bool ClientSession::idle_for(Monotonic now, Milliseconds limit) const {
   return state_ == ClientState::Idle && tracker_.idle() && now - active_at_ >= limit;
-}
-
-void ClientSession::client_idle_timeout() {
-  fail(make_fatal(sqlstate::kIdleSessionTimeout, "terminating connection due to idle-session timeout", "client_idle_limit is reached"));
 }
 
 }  // namespace weir::child

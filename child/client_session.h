@@ -3,7 +3,7 @@
 // relays both ways until ReadyForQuery.
 //
 // The code is in these files: client_session.cc (life), session_input.cc and session_long.cc (what the client sends),
-// session_dispatch.cc (routing), session_node.cc (choice of the node), session_wait.cc (backends got and waited for),
+// session_dispatch.cc (routing), session_node.cc (choice of the node), session_wait.cc (backends got and waited for), session_times.cc (time limits),
 // session_effects.cc (what exchanges do to the session), session_prepare.cc and session_names.cc (a backend catches up),
 // session_lend.cc and session_rename.cc (backends that are lent by the transaction, and the names on them), session_block.cc
 // (transaction blocks held and moved), session_side.cc (reads beside a block, and what was written), session_local.cc and
@@ -41,6 +41,7 @@
 #include "child/session_traffic.h"
 #include "child/show_route.h"
 #include "common/admin/census.h"
+#include "child/time_limits.h"
 #include "common/admin/rowset.h"
 #include "common/base/event.h"
 #include "common/base/log.h"
@@ -159,7 +160,10 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // It is to go to another child as soon as nothing of it is under way; -1: it stays.
   void should_move(int child) { move_to_ = child; }
   int move_to() const { return move_to_; }
-  void client_idle_timeout();
+  // Ends the client if one of its times is over. When to ask again, if nothing happens till then; max: no need to.
+  Monotonic check_times(Monotonic now);
+  // If it stays idle; max: for ever.
+  Monotonic idle_until() const;
 
  private:
   enum class Dispatch { Sent, Retained, Waiting, Ended };
@@ -309,6 +313,13 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void forget_abandoned(const Backend& backend);
   Dispatch wait_for_primary();
   Monotonic wait_deadline();
+  // (session_times.cc)
+  TimeLimits time_limits() const;
+  TimeState time_state() const;
+  void expect_times();
+  void query_begins();
+  void query_ends();
+  void time_is_over(TimeOver over, const TimeLimits& limits);
   // (session_effects.cc)
   void apply_effects();
   void note_effects(const Resolution& resolution);
@@ -384,7 +395,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   const std::uint32_t cancel_pid_;  // tells in which slot of which child it began
   const std::uint32_t cancel_secret_;
   std::int64_t connected_epoch_ = epoch_seconds(wall_now());
-  Monotonic active_at_;  // last sign of life of the client, for client_idle_limit
+  Monotonic active_at_;  // last sign of life of the client
+  Monotonic query_since_{};        // since when it waits for an answer; Monotonic{}: it does not
+  Monotonic transaction_since_{};  // when the first query of the transaction came; Monotonic{}: there is none
 
   // Input that could not be acted on yet, and the batch at its start.
   std::string in_;
@@ -399,11 +412,11 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool pumping_ = false;
   bool pump_again_ = false;
   bool input_ended_ = false;
+  bool wait_notified_ = false;  // that it waits, in this wait
 
   const std::uint64_t number_;  // of this session in this process
   PoolMode pool_mode_ = PoolMode::Session;
   int move_to_ = -1;
-  std::int64_t query_wait_timeout_ = 0;  // seconds, 0 none
   StateImagePtr image_;         // of the session's state at image_version_
   StateVersion image_version_ = 0;
   // The connection set: one backend a node used.

@@ -44,4 +44,9 @@ Error no_room_in_ledger() {
                     fmt::format("At most {} databases and {} users are known at a time.", ledger::Ledger::kMaxDatabases, ledger::Ledger::kMaxUsers));
 }
 
+Error nothing_is_reachable() {
+  return make_error(sqlstate::kCannotConnectNow, "server login has been failing, cached error: no node can be reached (server_login_retry)",
+                    "No node could be reached for server_login_retry.", "See SHOW POOL_NODES for the state of each node and its reason.");
+}
+
 }  // namespace weir::child

@@ -13,5 +13,7 @@ namespace weir::child {
 Error no_connection_in_time(ledger::Limit limit, const ledger::PoolName& pool, const config::Config& config, std::int64_t waited);
 // More connections, or names of databases and users, than pgweir keeps account of.
 Error no_room_in_ledger();
+// No node has been reachable for server_login_retry.
+Error nothing_is_reachable();
 
 }  // namespace weir::child

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "child/time_limits.h"
 #include "common/auth/backend_auth.h"
 
 namespace weir::child {
@@ -20,6 +21,7 @@ struct BackendGroup;
 
 struct LoginInfo {
   std::vector<BackendGroup*> groups;  // the cache's, by node, as far as they were asked for
+  TimeLimits limits;                  // of its clients; the configuration's
   auth::AskedMethod method = auth::AskedMethod::Unknown;
   bool from_primary = false;
   ParameterList parameters;  // ParameterStatus of a fresh connection, in the server's order

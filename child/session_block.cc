@@ -167,6 +167,7 @@ void ClientSession::finish_block_answer(std::string& out) {
   const bool ready = batch_.kind != Batch::Kind::Extended || batch_.end == Batch::End::Complete;
   if (ready) wire::encode_ready_for_query(out, status_);
   active_at_ = worker_.loop().now();
+  query_ends();
   stream_.write(out);
 }
 

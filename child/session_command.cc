@@ -99,12 +99,14 @@ Result<LocalAnswer> ClientSession::run_pgpool(std::string_view words) {
   }
   if (command->kind == Kind::ResetAll) {
     settings_.reset_all();
+    expect_times();
     return LocalAnswer{{}, "RESET", {}};
   }
   const auto parameter = settable(command->name);
   if (!parameter) return weir::fail(parameter.error());
   const bool set = command->kind == Kind::Set;
   WEIR_TRY(set ? settings_.set(worker_.config(), **parameter, command->value) : settings_.reset(worker_.config(), **parameter));
+  expect_times();
   LocalAnswer answer{{}, "SET", {}};
   if (auto warning = without_effect(**parameter); warning && set) answer.notices.push_back(std::move(*warning));
   return answer;

@@ -193,6 +193,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     if (in_flight) return await_replies();  // answers keep their order
     return answer_locally(bytes);
   }
+  query_begins();
   if (tracker_.skipping() && active_ != nullptr) {
     send_batch(*active_, bytes);  // the server ignores it up to its Sync
     return Dispatch::Sent;

@@ -140,6 +140,7 @@ void ClientSession::answer_lost_read(const Backend& backend, const Error& error)
   running_.clear();
   running_head_ = 0;
   excluded_.reset();
+  query_ends();
   set_state(ClientState::Idle);
   finish_retained();
   schedule_pump();

@@ -452,6 +452,7 @@ void ClientSession::settle(Backend& backend) {
   excluded_.reset();
   retries_ = 0;
   last_fatal_ = Error{};
+  query_ends();
   if (tracker_.idle()) {
     startup_in_doubt_ = false;
     active_at_ = worker_.loop().now();

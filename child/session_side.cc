@@ -146,6 +146,7 @@ void ClientSession::finish_aside() {
   last_fatal_ = Error{};
   active_at_ = worker_.loop().now();
   traffic_.answered(active_at_, false);
+  query_ends();
   set_state(ClientState::Idle);
   finish_retained();
   if (!in_.empty() || input_ended_) schedule_pump();

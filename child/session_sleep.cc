@@ -161,7 +161,6 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, SessionSnaps
   identity_.key.fixed = std::move(snapshot.fixed);
   LoginInfo& info = worker.login_info(identity_.database, identity_.user);
   info_ = &info;
-  query_wait_timeout_ = config::effective_client(worker.config(), identity_.database, identity_.user).query_wait_timeout;
   traffic_.resume(worker.context().mapping->databases(worker.context().slot).row_of(identity_.database));
   state_of_session_.restore_saved(std::move(snapshot.state));
   told_ = std::move(snapshot.told);
@@ -186,6 +185,7 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, SessionSnaps
     names_.define(std::move(statement));
   }
   generation_ = snapshot.generation;
+  expect_times();
 }
 
 void ClientSession::wake() { on_readable(); }

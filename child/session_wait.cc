@@ -14,8 +14,8 @@ namespace weir::child {
 
 Monotonic ClientSession::wait_deadline() {
   if (!deadline_) {
-    const auto limit = query_wait_timeout_;
-    deadline_ = worker_.loop().now() + (limit > 0 ? std::chrono::seconds(limit) : std::chrono::seconds(86400 * 365));
+    const std::chrono::seconds limit = info_->limits.query_wait;
+    deadline_ = worker_.loop().now() + (limit.count() > 0 ? limit : std::chrono::seconds(86400 * 365));
   }
   return *deadline_;
 }
@@ -43,6 +43,11 @@ ClientSession::Dispatch ClientSession::acquire(int node) {
     set_state(ClientState::Idle);
     return Dispatch::Sent;
   }
+  if (acquired.failure) {
+    acquiring_ = false;
+    on_backend_failed(node, *acquired.failure);
+    return state_ == ClientState::Closing ? Dispatch::Ended : Dispatch::Waiting;
+  }
   if (acquired.full) {
     // A read whose standby has no free connection uses another node, at last the primary.
     acquiring_ = false;
@@ -67,7 +72,7 @@ void ClientSession::on_backend_failed(int node, const AcquireFailure& failure) {
   set_state(ClientState::Idle);
   const bool primary = node == worker_.nodes().primary;
   if (failure.kind == AcquireFailure::Kind::Timeout || (primary && failure.kind == AcquireFailure::Kind::Full)) {
-    return refuse_batch(no_connection_in_time(failure.limit, {identity_.key.database, identity_.key.user, node}, worker_.config(), query_wait_timeout_));
+    return refuse_batch(no_connection_in_time(failure.limit, {identity_.key.database, identity_.key.user, node}, worker_.config(), info_->limits.query_wait.count()));
   }
   if (failure.kind == AcquireFailure::Kind::NoRoom) return refuse_batch(no_room_in_ledger());
   const LoginFailure& login = failure.login;
@@ -85,7 +90,7 @@ void ClientSession::on_backend_failed(int node, const AcquireFailure& failure) {
     case LoginFailure::Kind::NotUsable:
     case LoginFailure::Kind::Timeout:
       batch_.node = -1;
-      if (wait_deadline() <= worker_.loop().now()) return refuse_batch(login.error);
+      if (failure.give_up || wait_deadline() <= worker_.loop().now()) return refuse_batch(login.error);
       set_state(ClientState::AwaitPrimary);
       worker_.park(*this);
       return;
@@ -94,6 +99,10 @@ void ClientSession::on_backend_failed(int node, const AcquireFailure& failure) {
 }
 
 ClientSession::Dispatch ClientSession::wait_for_primary() {
+  if (worker_.nothing_reachable()) {
+    refuse_batch(nothing_is_reachable());
+    return Dispatch::Ended;
+  }
   if (wait_deadline() <= worker_.loop().now()) {
     refuse_batch(make_error(sqlstate::kCannotConnectNow, "query_wait_timeout: no primary server was found in time",
                             "No node is known to be the primary and reachable.",
@@ -125,6 +134,7 @@ void ClientSession::refuse_batch(Error error, bool in_block) {
   deadline_.reset();
   excluded_.reset();
   retries_ = 0;
+  wait_notified_ = false;
   const bool whole = batch_.end == Batch::End::Complete && (batch_.kind != Batch::Kind::None);
   const bool held = held_ == HeldBlock::Held && status_ == 'T';
   if (batch_.aside && whole && !pumping_) {  // its block must be told
@@ -148,6 +158,7 @@ void ClientSession::refuse_batch(Error error, bool in_block) {
   stream_.write(out);
   log::print(log::Level::Error, log_context(), "{}", error.one_line());
   set_state(ClientState::Idle);
+  query_ends();
   if (pumping_) {  // the caller takes the batch off its input
     refused_ = true;
     return;

@@ -23,6 +23,7 @@ class Sleepers {
     std::unique_ptr<char[]> snapshot;
     std::size_t size = 0;
     Monotonic active_at{};  // the client's last sign of life
+    Monotonic until = Monotonic::max();  // when its time is over (client_idle_timeout)
     bool valid() const { return socket.valid(); }
     std::string_view bytes() const { return {snapshot.get(), size}; }
   };

@@ -23,6 +23,7 @@
 #include "child/siblings.h"
 #include "child/sleepers.h"
 #include "child/survey.h"
+#include "child/time_sweep.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
@@ -56,6 +57,7 @@ Worker::Worker(process::RoleContext& context)
   backends_ = std::make_unique<BackendCache>(*this);
   survey_ = std::make_unique<Survey>(*this);
   catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
+  times_ = std::make_unique<TimeSweep>(*this);
   listener_ = std::make_unique<Listener>(*this);
   sleepers_ = std::make_unique<Sleepers>(loop_, [this](int slot) { wake_sleeper(slot); });
   siblings_ = std::make_unique<Siblings>(context_);
@@ -103,6 +105,7 @@ void Worker::apply_config() {
   reset_queries_ = config_->reset_query_list;
   load_secrets();
   resolver_->forget();
+  for (auto& [pair, info] : logins_) info->limits = time_limits(*config_, pair.first, pair.second);
   leases_->limits_changed();
 }
 
@@ -138,11 +141,16 @@ void Worker::reload() {
     log::error("reload: the configuration has errors, the old one stays in effect");  // the parent lists them
     return;
   }
+  const std::shared_ptr<const config::Config> before = config_;
   config_ = std::make_shared<const config::Config>(config::keep_startup_parameters(*config_, *outcome.config));
   apply_config();
+  backends_->config_changed(*before);
+  wake_all_sleepers();  // their times may have changed
+  may_sleep_soon();
   for (auto& session : sessions_) {
     if (session != nullptr) session->config_changed();
   }
+  times_->expect(loop_.now());
   refresh_nodes();
 }
 
@@ -171,7 +179,12 @@ void Worker::refresh_nodes() {
     if (was || !node_accepts(id)) continue;
     grown = old->count > 0;
     avoid_until_[index] = {};
+    backends_->node_is_back(id);
   }
+  const auto nodes = std::span(nodes_.nodes).first(static_cast<std::size_t>(nodes_.count));
+  const bool any = std::any_of(nodes.begin(), nodes.end(), [](const shmem::Node& node) { return node.usable(); });
+  if (any) no_node_since_.reset();
+  if (!any && !no_node_since_) no_node_since_ = loop_.now();
   if (nodes_.primary != old_primary) {
     // What the last one said may not have been replayed on another. While there is none, what is known still holds.
     if (nodes_.primary >= 0 && last_primary_ >= 0 && nodes_.primary != last_primary_) resolver_->catalog_changed();
@@ -182,6 +195,11 @@ void Worker::refresh_nodes() {
     if (session != nullptr) session->nodes_changed(grown);
   }
   wake_parked();
+}
+
+bool Worker::nothing_reachable() const {
+  // At the start health has not looked at any yet.
+  return no_node_since_ && loop_.now() - *no_node_since_ >= std::chrono::seconds(std::max<std::int64_t>(config_->server_login_retry, 1));
 }
 
 void Worker::avoid(int node) { avoid_until_.at(static_cast<std::size_t>(node)) = loop_.now() + kAvoid; }
@@ -255,7 +273,10 @@ void Worker::obey_recalls() {
 
 LoginInfo& Worker::login_info(const std::string& database, const std::string& user) {
   auto& slot = logins_[{database, user}];
-  if (slot == nullptr) slot = std::make_unique<LoginInfo>();
+  if (slot == nullptr) {
+    slot = std::make_unique<LoginInfo>();
+    slot->limits = time_limits(*config_, database, user);
+  }
   return *slot;
 }
 
@@ -319,12 +340,14 @@ void Worker::pass_cancel_on(shmem::CancelNote note) {
 }
 
 void Worker::cancel_before_exit(int node, std::int32_t pid, std::string_view key) {
-  const std::size_t index = last_cancels_.size();
+  std::size_t index = 0;
+  while (index < last_cancels_.size() && last_cancels_[index] != nullptr) ++index;
+  if (index == last_cancels_.size()) last_cancels_.emplace_back();
   auto request = CancelRequest::start(*this, node, pid, key, [this, index] {
     loop_.destroy_later(std::move(last_cancels_[index]));
     maybe_exit();
   });
-  last_cancels_.push_back(std::move(request));
+  last_cancels_[index] = std::move(request);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- rows
@@ -371,7 +394,6 @@ void Worker::tick() {
   context_.mapping->databases(context_.slot).turn(monotonic_milliseconds(now), config_->stats_period * 1000);
   catalog_lookup_->sweep(now);
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
-  end_long_idle(now);
   balancer_->look(now);
   if (draining_) return maybe_exit();
   // Both drain this child and never cut a client; the parent puts another in its place.

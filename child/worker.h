@@ -47,6 +47,7 @@ class Resolver;
 class SharedRows;
 class Siblings;
 class Survey;
+class TimeSweep;
 
 class Worker {
  public:
@@ -71,6 +72,7 @@ class Worker {
   HandOver& hand_over() { return *hand_over_; }
   Resolver& resolver() { return *resolver_; }
   Survey& survey() { return *survey_; }
+  TimeSweep& times() { return *times_; }
   CatalogLookup& catalog_lookup() { return *catalog_lookup_; }
   SharedRows& rows() { return *rows_; }
   Random& random() { return random_; }
@@ -97,6 +99,8 @@ class Worker {
   void wake_child(int slot);
   // Limits of the ledger were set at run time: all children make them true at once.
   void limits_were_set();
+  // No node could be reached for server_login_retry: nobody waits for one.
+  bool nothing_reachable() const;
 
   // --- sessions
   std::uint64_t next_session_number() { return ++session_numbers_; }
@@ -109,6 +113,8 @@ class Worker {
   std::size_t session_count() const { return session_count_; }
   // A session has become idle: in a while it is kept as a snapshot.
   void may_sleep_soon();
+  // Ends those whose time is over; when the next one's will be.
+  Monotonic check_sleepers(Monotonic now);
   // Clients go to another child: this one, at the end of the turn; and of those that are active now, so many thousandths, each as soon as
   // nothing of it is under way; all others stay. CHILD -1: all stay.
   void move_soon(const ClientSession& session);
@@ -121,6 +127,7 @@ class Worker {
   // By slot; null where there is none, or it sleeps.
   std::span<const std::unique_ptr<ClientSession>> sessions() const { return sessions_; }
   const Sleepers& sleepers() const { return *sleepers_; }
+  std::size_t session_slots() const { return sessions_.size(); }
   // Told when the nodes change and every 250 ms while the session is on the list.
   void park(ClientSession& session);
   void unpark(ClientSession& session);
@@ -136,7 +143,8 @@ class Worker {
   const std::vector<std::string>& reset_queries() const { return reset_queries_; }
   // A cancel request: for this child or, through its mailbox, another.
   void route_cancel(std::uint32_t pid, std::uint32_t secret);
-  // A fast stop: what that backend runs is cancelled, and the process stays until the server has been told.
+  // What that backend runs, for nobody any more, is cancelled, and the process stays until the server has been told. The
+  // connection must be closed.
   void cancel_before_exit(int node, std::int32_t pid, std::string_view key);
 
   // --- shared rows
@@ -173,7 +181,6 @@ class Worker {
   void put_to_sleep();
   void wake_sleeper(int slot);
   void wake_all_sleepers();
-  void end_long_idle(Monotonic now);
   ClientSession& restore(int slot, Sleepers::Asleep asleep);
 
   process::RoleContext& context_;
@@ -181,6 +188,7 @@ class Worker {
   std::shared_ptr<const config::Config> config_;
   lb::Policy policy_;
   shmem::NodeView nodes_;
+  std::optional<Monotonic> no_node_since_;
   int last_primary_ = -1;  // the last node that was one
   std::array<Monotonic, shmem::kMaxNodes> avoid_until_{};
   std::array<shmem::ReplicationDelay, shmem::kMaxNodes> delays_{};
@@ -202,6 +210,7 @@ class Worker {
   std::unique_ptr<BackendCache> backends_;
   std::unique_ptr<Survey> survey_;
   std::unique_ptr<CatalogLookup> catalog_lookup_;
+  std::unique_ptr<TimeSweep> times_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<Siblings> siblings_;
   std::unique_ptr<Balancer> balancer_;

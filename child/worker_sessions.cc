@@ -88,7 +88,7 @@ void Worker::put_to_sleep() {
     if (!session->idle_for(now, after) || !may(session)) continue;
     const std::optional<std::string> snapshot = session->snapshot(ClientSession::For::ThisProcess);
     if (!snapshot || snapshot->size() > kLargest) continue;
-    Sleepers::Asleep asleep{session->leave(), std::make_unique<char[]>(snapshot->size()), snapshot->size(), session->active_at()};
+    Sleepers::Asleep asleep{session->leave(), std::make_unique<char[]>(snapshot->size()), snapshot->size(), session->active_at(), session->idle_until()};
     std::copy(snapshot->begin(), snapshot->end(), asleep.snapshot.get());
     unpark(*session);
     const int slot = session->slot();
@@ -120,20 +120,15 @@ ClientSession& Worker::restore(int slot, Sleepers::Asleep asleep) {
   return *session;
 }
 
-// client_idle_limit
-void Worker::end_long_idle(Monotonic now) {
-  if (const std::chrono::seconds limit{config_->client_idle_limit}; limit.count() > 0) {
-    std::vector<int> over;
-    sleepers_->for_each([&](int slot, const Sleepers::Asleep& asleep) {
-      if (now - asleep.active_at >= limit) over.push_back(slot);
-    });
-    for (const int slot : over) restore(slot, sleepers_->take(slot));
-  }
-  for (auto& session : sessions_) {
-    if (session == nullptr) continue;
-    const auto limit = session->config().client_idle_limit;
-    if (limit > 0 && session->idle_for(now, std::chrono::seconds(limit))) session->client_idle_timeout();
-  }
+Monotonic Worker::check_sleepers(Monotonic now) {
+  std::vector<int> over;
+  Monotonic next = Monotonic::max();
+  sleepers_->for_each([&](int slot, const Sleepers::Asleep& asleep) {
+    if (asleep.until <= now) over.push_back(slot);
+    next = std::min(next, asleep.until > now ? asleep.until : Monotonic::max());
+  });
+  for (const int slot : over) restore(slot, sleepers_->take(slot)).check_times(now);
+  return next;
 }
 
 // -------------------------------------------------------------------------------------- from one child to another
