@@ -92,7 +92,6 @@ class Backend final : public StreamHandler {
   bool alive() const { return stream_ != nullptr; }
   // Nothing that was read or written is still here.
   bool quiet() const { return left_over_.empty() && pending() == 0; }
-  int fd() const { return stream_->fd(); }
   // Says Terminate where that makes sense and closes the socket, or leaves that to Leases, who wait for the server.
   void close();
   // As if the server had closed the connection: the user hears of it.

@@ -352,6 +352,4 @@ void BackendCache::each_closing(const std::function<void(const std::string&, con
   }
 }
 
-}
-
 }  // namespace weir::child
