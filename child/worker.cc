@@ -15,12 +15,14 @@
 #include "child/client_session.h"
 #include "child/leases.h"
 #include "child/listener.h"
+#include "child/peer_cancels.h"
 #include "child/resolver.h"
 #include "child/shared_rows.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
 #include "common/config/diff.h"
+#include "common/config/effective.h"
 #include "common/config/loader.h"
 #include "common/config/log_settings.h"
 #include "common/config/userlist.h"
@@ -43,12 +45,14 @@ Worker::Worker(process::RoleContext& context)
       random_(secure_random_u64()),
       scratch_(std::make_unique<std::byte[]>(kScratchSize)),
       keys_(context.salt_seed),
+      statements_(secure_random_u32()),
       last_activity_(monotonic_now()) {
   rows_ = std::make_unique<SharedRows>(context_);
   resolver_ = std::make_unique<Resolver>(*this);
   leases_ = std::make_unique<Leases>(*this);
   backends_ = std::make_unique<BackendCache>(*this);
   catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
+  peer_cancels_ = std::make_unique<PeerCancels>(*this);
   listener_ = std::make_unique<Listener>(*this);
   apply_config();
 }
@@ -86,6 +90,7 @@ void Worker::apply_config() {
   } else {
     log::error("the routing settings are not used: {}", policy.error().one_line());
   }
+  lends_ = config::lends_connections(*config_);
   reset_queries_ = config_->reset_query_list;
   load_secrets();
   resolver_->forget();
@@ -271,6 +276,11 @@ void Worker::park(ClientSession& session) {
 
 void Worker::unpark(ClientSession& session) { std::erase(parked_, &session); }
 
+void Worker::wake_parked_soon() {
+  if (parked_.empty()) return;
+  loop_.defer([this] { wake_parked(); });
+}
+
 void Worker::wake_parked() {
   const std::vector<ClientSession*> waiting = parked_;
   for (ClientSession* session : waiting) {
@@ -303,24 +313,47 @@ void Worker::learn_login(Backend& backend, auth::AskedMethod method) {
 
 // ------------------------------------------------------------------------------------------------------------- cancels
 
-void Worker::route_cancel(std::uint32_t pid, std::uint32_t secret) {
-  const std::uint32_t child = (pid - 1) >> 20U;
-  if (pid == 0 || child >= static_cast<std::uint32_t>(context_.mapping->children())) return;
-  if (context_.mapping->cancel_mailbox(static_cast<int>(child)).post({pid, secret})) {
-    context_.wakes->at(process::RoleContext::kFirstChildWake + child).notify();
+CancelKey Worker::new_cancel_key(int slot) const {
+  const auto peer_id = static_cast<int>(config_->peer_id);
+  return peer_id > 0 ? peer_key(secure_random_u64(), peer_id) : local_key(context_.slot, slot, secure_random_u32());
+}
+
+void Worker::route_cancel(CancelKey key, const std::function<void()>& over) {
+  const auto peer_id = static_cast<int>(config_->peer_id);
+  const CancelRoute route = route_of(key, peer_id, config_->settings.peers);
+  switch (route.kind) {
+    case CancelRoute::Kind::Peer: return peer_cancels_->forward(route.peer, route.key, over);
+    case CancelRoute::Kind::NoSuchPeer: log::print(log::Level::Log, {}, "a cancel request for peer {} is lost: [peers] has no such line", route.peer); return over();
+    case CancelRoute::Kind::NoHopsLeft: log::print(log::Level::Log, {}, "a cancel request for peer {} is lost: it was handed on too often", route.peer); return over();
+    case CancelRoute::Kind::Own: break;
   }
+  const shmem::CancelNote note{key.pid, key.secret, monotonic_milliseconds(monotonic_now())};
+  const auto children = static_cast<std::uint32_t>(context_.mapping->children());
+  const std::uint32_t owner = (key.pid - 1) >> 20U;
+  // With peers a key does not tell the child.
+  for (std::uint32_t child = 0; child < children; ++child) {
+    if (peer_id == 0 && (child != owner || key.pid == 0)) continue;
+    if (context_.mapping->cancel_mailbox(static_cast<int>(child)).post(note)) wake_child(static_cast<int>(child));
+  }
+  over();
 }
 
 void Worker::drain_cancels() {
   for (const shmem::CancelNote& note : context_.mapping->cancel_mailbox(context_.slot).drain()) {
-    ClientSession* session = session_at(static_cast<int>((note.pid - 1) & 0xfffffU));
-    if (session != nullptr && session->cancel_pid() == note.pid && session->cancel_secret() == note.secret) session->cancel();
+    const CancelKey key{note.pid, note.secret};
+    if (config_->peer_id == 0) {
+      ClientSession* session = session_at(static_cast<int>((note.pid - 1) & 0xfffffU));
+      if (session != nullptr && session->cancel_key() == key) session->cancel(note.received_ms);
+      continue;
+    }
+    const auto it = std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& session) { return session != nullptr && is_same_client(session->cancel_key(), key); });
+    if (it != sessions_.end()) (*it)->cancel(note.received_ms);
   }
 }
 
 void Worker::cancel_before_exit(int node, std::int32_t pid, std::string_view key) {
   const std::size_t index = last_cancels_.size();
-  auto request = CancelRequest::start(*this, node, pid, key, [this, index] {
+  auto request = CancelRequest::start(*this, node, pid, key, [this, index](bool) {
     loop_.destroy_later(std::move(last_cancels_[index]));
     maybe_exit();
   });

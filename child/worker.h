@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "child/cancel_key.h"
 #include "child/backend.h"
 #include "child/login_info.h"
 #include "child/state_image.h"
@@ -39,6 +40,7 @@ class CatalogLookup;
 class ClientSession;
 class Leases;
 class Listener;
+class PeerCancels;
 class Resolver;
 class SharedRows;
 
@@ -100,6 +102,10 @@ class Worker {
   // Told when the nodes change and every 250 ms while the session is on the list.
   void park(ClientSession& session);
   void unpark(ClientSession& session);
+  // What some of them wait for may have come.
+  void wake_parked_soon();
+  // Connections may be lent by the transaction, to whomever.
+  bool lends() const { return lends_; }
 
   // --- logins
   LoginInfo& login_info(const std::string& database, const std::string& user);
@@ -108,8 +114,10 @@ class Worker {
   void learn_login(Backend& backend, auth::AskedMethod method);
 
   const std::vector<std::string>& reset_queries() const { return reset_queries_; }
-  // A cancel request: for this child or, through its mailbox, another.
-  void route_cancel(std::uint32_t pid, std::uint32_t secret);
+  // A cancel request: for this child or, through its mailbox, another; or for another pgweir. OVER is called once: when
+  // whoever has sent it may be told that it was taken.
+  void route_cancel(CancelKey key, const std::function<void()>& over);
+  CancelKey new_cancel_key(int slot) const;
   // A fast stop: what that backend runs is cancelled, and the process stays until the server has been told.
   void cancel_before_exit(int node, std::int32_t pid, std::string_view key);
 
@@ -143,6 +151,7 @@ class Worker {
   EventLoop loop_;
   std::shared_ptr<const config::Config> config_;
   lb::Policy policy_;
+  bool lends_ = false;
   shmem::NodeView nodes_;
   int last_primary_ = -1;  // the last node that was one
   std::array<Monotonic, shmem::kMaxNodes> avoid_until_{};
@@ -163,6 +172,7 @@ class Worker {
   std::unique_ptr<Leases> leases_;
   std::unique_ptr<BackendCache> backends_;
   std::unique_ptr<CatalogLookup> catalog_lookup_;
+  std::unique_ptr<PeerCancels> peer_cancels_;
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<ClientSession>> sessions_;
   std::vector<int> free_slots_;
