@@ -21,10 +21,12 @@ SequenceUse use_of_kind(const Statement& statement, bool told) {
   }
 }
 
-// By name alone: a function of that name in another schema is treated alike.
-void add_function(const parser::Name& function, SequenceUse& use) {
+// By name alone: a function of that name in another schema is treated alike. A default that a table gets is not CALLED yet.
+void add_function(const parser::Name& function, bool called, SequenceUse& use) {
   if (function.name == "nextval" || function.name == "setval") use.draws = true;
-  if (function.name == "currval" || function.name == "lastval") use.asks = use.named = true;
+  if (function.name != "currval" && function.name != "lastval") return;
+  use.asks = true;
+  use.named = use.named || called;
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ SequenceUse sequence_use(const parser::StatementFacts& facts, const Resolved& re
     const SequenceUse one = use_of_kind(statement, told);
     use.draws = use.draws || one.draws;
     use.asks = use.asks || one.asks;
-    for (const parser::Name& function : statement.functions) add_function(function, use);
+    for (const parser::Name& function : statement.functions) add_function(function, statement.kind != StatementKind::Ddl, use);
   }
   // A view, say, that is no plain read: its query may ask.
   if (resolved.verdict != Verdict::Plain && resolved.reads_beyond) use.asks = true;

@@ -70,7 +70,7 @@ TEST(cancel, never_the_next_user_of_a_connection) {
   Pgweir weir(cluster, lending());
   RawClient victim = login(weir.port());
   RawClient next = login(weir.port());
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 15; ++i) {
     victim.send(query("SELECT pg_sleep(0.00" + std::to_string(i % 10) + ")"));
     next.send(query("SELECT pg_sleep(0.02), 'next'"));
     RawClient asker(weir.port());
@@ -135,9 +135,9 @@ TEST_F(PeersTest, a_request_finds_its_client_through_the_wrong_door) {
   }
   // Through its own door, and of a queued one.
   door.lead_to(one.port());
+  RawClient queued = login(one.port());
   client.send(query("SELECT pg_sleep(60) /* peer_own */"));
   ASSERT_TRUE(runs(cluster, "peer_own"));
-  RawClient queued = login(one.port());
   queued.send(query("SELECT 1"));
   EXPECT_TRUE(queued.silent(std::chrono::milliseconds(200)));
   cancel(two.port(), queued);

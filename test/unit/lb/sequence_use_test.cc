@@ -56,6 +56,7 @@ TEST(SequenceUse, by_statement) {
       {"CALL mine()", "da"},
       {"EXECUTE s", "da"},
       {"CREATE TABLE t (x serial)", "d"},
+      {"CREATE TABLE t (x bigint DEFAULT lastval())", "da"},
       {"BEGIN", ""},
       {"COMMIT", ""},
       {"SET work_mem = '4MB'", ""},
