@@ -126,9 +126,12 @@ class Backend final : public StreamHandler {
   // Shared statements that exist here, by number, and when each was last used, in uses.
   boost::unordered_flat_map<std::uint64_t, std::uint64_t> shared;
   std::uint64_t shared_uses = 0;
+  // ... and those that the server may have, but that are of no use: closed before it is next given one.
+  std::vector<std::uint64_t> unusable;
   void forget_statements() {
     prepared.clear();
     shared.clear();
+    unusable.clear();
   }
   // The transaction status of the last ReadyForQuery.
   char status = 'I';

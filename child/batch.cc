@@ -15,12 +15,16 @@ void Batch::clear() {
   items.clear();
   node = -1;
   retained = false;
+  for_healing = false;
+  healed = false;
   aside = false;
   retried = false;
   pattern = false;
   primary_only = false;
   forced.reset();
   oversize = 0;
+  oversize_portal.clear();
+  oversize_statement.clear();
 }
 
 }  // namespace weir::child

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -56,12 +57,16 @@ struct Batch {
 
   // How it is being carried out:
   int node = -1;            // chosen, -1: not yet
-  bool retained = false;    // sent to a standby, kept until its answer has begun: it may be run again elsewhere
+  bool retained = false;    // kept until its answer has begun: sent to a standby, it may be run again elsewhere, or ...
+  bool for_healing = false; // ... it uses statements that the server may have lost, and runs again there with new ones
+  bool healed = false;      // it has run again for that
   bool aside = false;       // a read on a standby beside the block that is open on the primary
   bool retried = false;     // its effects count already
   bool pattern = false;       // the text matches primary_routing_query_pattern_list
   bool primary_only = false;
   std::optional<lb::Reason> forced;  // why it is not sent where its text would be; none: it is
+  std::string oversize_portal;     // the names in an oversize Bind
+  std::string oversize_statement;
   std::size_t oversize = 0;  // size of the message that follows in pieces (End::Oversize)
 
   bool has_execute() const;

@@ -20,12 +20,13 @@ namespace {
 constexpr std::size_t kMaxWanted = 1000;  // names that wait; more are asked for when they are met again
 constexpr std::chrono::seconds kIdle{60};
 constexpr std::chrono::seconds kRetry{2};
-// No read can leave the primary: names are asked for when none was new for kPause, or some have waited for kLongest.
+// Nobody waits for the answer: names are asked for when none was new for kPause, or some have waited for kLongest.
 constexpr std::chrono::seconds kPause{1};
 constexpr std::chrono::seconds kLongest{10};
 
-// Nodes other than the primary are there for reads, now or when they are back.
-bool reads_may_move(const Worker& worker) { return worker.policy().load_balance() && worker.nodes().count > 1; }
+// Somebody waits for the answer: reads that could leave the primary (for nodes that are there, or come back), or connections
+// that are given back only once it is known what was done on them.
+bool is_awaited(const Worker& worker) { return (worker.policy().load_balance() && worker.nodes().count > 1) || worker.lends(); }
 
 std::string id_of(const lb::Missing& name) { return std::to_string(static_cast<int>(name.kind)) + ":" + name.name; }
 
@@ -49,7 +50,7 @@ void CatalogLookup::want(const std::string& database, std::span<const lb::Missin
     fresh = true;
   }
   if (fresh) slot->last_name = worker_.loop().now();
-  if (!reads_may_move(worker_)) return;  // sweep() asks
+  if (!is_awaited(worker_)) return;  // sweep() asks
   if (fresh || (!slot->wanted.empty() && slot->backend == nullptr)) run(*slot);
 }
 
@@ -172,7 +173,7 @@ void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, I
     schemas.reserve(fact.schemas.size());
     for (const lb::SchemaFlags& flags : fact.schemas) {
       schemas.push_back({flags.schema, flags.plain, flags.plain_to_write, flags.builtin, flags.quiet, flags.late, flags.path_doubts,
-                         flags.reads_itself, flags.writes_itself});
+                         flags.reads_itself, flags.writes_itself, flags.draws_nothing});
     }
     table.insert(epoch, database, fact.kind, fact.name, schemas, now);
   }
@@ -180,6 +181,7 @@ void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, I
   connection.asked.clear();
   connection.idle_since = worker_.loop().now();
   run(connection);
+  worker_.wake_parked_soon();
 }
 
 void CatalogLookup::sweep(Monotonic now) {

@@ -22,8 +22,8 @@ class CatalogLookup {
   explicit CatalogLookup(Worker& worker);
   ~CatalogLookup();
 
-  // Asks for NAMES of DATABASE, each once; never waits. At once where a read waits for the answer to leave the primary;
-  // else, since a question holds back what VACUUM may remove, in a pause of new names.
+  // Asks for NAMES of DATABASE, each once; never waits. At once where a read waits for the answer to leave the primary,
+  // or a lent connection to be given back; else, since a question holds back what VACUUM may remove, in a pause of new names.
   void want(const std::string& database, std::span<const lb::Missing> names);
   // Asks what was put off, closes connections that have been idle; once a second.
   void sweep(Monotonic now);

@@ -109,11 +109,13 @@ std::size_t ClientLogin::take_startup(Bytes bytes) {
       session_.write("N");
       return result.size;
     case wire::StartupResult::Kind::CancelRequest:
+      phase_ = Phase::Over;
       if (result.cancel.key.size() == 4) {
         ByteReader key(result.cancel.key);
-        worker_.route_cancel(static_cast<std::uint32_t>(result.cancel.pid), key.u32());
+        worker_.route_cancel({static_cast<std::uint32_t>(result.cancel.pid), key.u32()}, session_.ending("a cancel request"));
+      } else {
+        session_.end("a cancel request");
       }
-      session_.end("a cancel request");
       return bytes.size();
     case wire::StartupResult::Kind::Startup: {
       const std::size_t size = result.size;

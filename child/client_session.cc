@@ -69,8 +69,7 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, std::string 
     : worker_(worker),
       slot_(slot),
       stream_(worker.loop(), std::move(fd), *this),
-      cancel_pid_(worker.cancel_pid(slot)),
-      cancel_secret_(secure_random_u32()),
+      cancel_key_(worker.new_cancel_key(slot)),
       active_at_(worker.loop().now()),
       number_(worker.next_session_number()) {
   identity_.peer = std::move(peer);
@@ -79,6 +78,12 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, std::string 
 }
 
 ClientSession::~ClientSession() = default;
+
+std::function<void()> ClientSession::ending(std::string why) {
+  return [this, alive = std::weak_ptr<char>(alive_), text = std::move(why)] {
+    if (!alive.expired()) end(text);
+  };
+}
 
 void ClientSession::set_state(ClientState state) {
   if (state == state_) return;
@@ -124,7 +129,7 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
       wire::encode_parameter_status(out, reported_by_server.first, own != told_.end() ? own->second : reported_by_server.second);
     }
   }
-  wire::encode_backend_key_data(out, cancel_pid(), cancel_secret_);
+  wire::encode_backend_key_data(out, cancel_key_.pid, cancel_key_.secret);
   wire::encode_ready_for_query(out, 'I');
   stream_.write(out);
   worker_.loop().destroy_later(std::move(login_));
@@ -220,8 +225,10 @@ void ClientSession::on_drained() {
   for (auto& backend : set_) backend->resume_reading();
 }
 
-// Only the owner of a backend opens the cancel connection, and keeps the backend until the server has taken the request.
-void ClientSession::cancel() {
+// Only the owner of a backend opens the cancel connection, and keeps the backend until the server has taken the request. One
+// that has come before the client has asked for what is under way is too late for what it meant.
+void ClientSession::cancel(std::int64_t received_ms) {
+  if (received_ms < monotonic_milliseconds(asked_at_)) return;
   if (state_ == ClientState::AwaitBackend || state_ == ClientState::AwaitPrimary) {
     worker_.backends().withdraw(*this);
     acquiring_ = false;
@@ -229,9 +236,12 @@ void ClientSession::cancel() {
     return refuse_batch(make_error(sqlstate::kQueryCanceled, "canceling statement due to user request"));
   }
   if (active_ == nullptr || (tracker_.idle() && !tracker_.unsynced()) || cancel_ != nullptr) return;
-  cancel_ = CancelRequest::start(worker_, active_->node(), active_->pid, active_->cancel_key, [this] {
+  cancel_ = CancelRequest::start(worker_, active_->node(), active_->pid, active_->cancel_key, [this, meant = active_](bool told) {
     worker_.loop().destroy_later(std::move(cancel_));
+    // Whoever had the connection next could be the one who is cancelled.
+    if (!told && active_ == meant) active_->tainted = true;
     if (!in_.empty()) schedule_pump();
+    give_back();
   });
 }
 

@@ -5,7 +5,8 @@
 // The code is in these files: client_session.cc (life), session_input.cc and session_long.cc (what the client sends),
 // session_dispatch.cc (routing), session_node.cc (choice of the node), session_wait.cc (backends got and waited for), session_times.cc (time limits),
 // session_effects.cc (what exchanges do to the session), session_prepare.cc and session_names.cc (a backend catches up),
-// session_lend.cc and session_rename.cc (backends that are lent by the transaction, and the names on them), session_block.cc
+// session_lend.cc, session_rename.cc, session_share.cc, session_heal.cc and session_sequences.cc (backends that are
+// lent by the transaction, and the names and sequences on them), session_block.cc
 // (transaction blocks held and moved), session_side.cc (reads beside a block, and what was written), session_local.cc and
 // session_command.cc (statements of pgweir's own), session_sleep.cc (idle sessions become snapshots),
 // session_tell.cc (what the console is told of it, and sessions with the console),
@@ -27,6 +28,7 @@
 #include "child/backend.h"
 #include "child/backend_cache.h"
 #include "child/batch.h"
+#include "child/cancel_key.h"
 #include "child/console.h"
 #include "child/console_runner.h"
 #include "child/held_block.h"
@@ -51,6 +53,7 @@
 #include "lb/reader.h"
 #include "lb/redirect.h"
 #include "lb/route.h"
+#include "lb/sequence_use.h"
 #include "lb/session_routing.h"
 #include "lb/written_tables.h"
 #include "parser/long_text.h"
@@ -101,8 +104,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   int slot() const { return slot_; }
   ClientState state() const { return state_; }
   const ClientIdentity& identity() const { return identity_; }
-  std::uint32_t cancel_pid() const { return cancel_pid_; }
-  std::uint32_t cancel_secret() const { return cancel_secret_; }
+  CancelKey cancel_key() const { return cancel_key_; }
   char status() const { return status_; }
   std::int64_t connected_epoch() const { return connected_epoch_; }
   // The configuration with what the session has set by PGPOOL SET.
@@ -118,6 +120,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
                LoginInfo& info, const ParameterList& reported);
   void hold(std::unique_ptr<Backend> backend);
   SessionState& session_state() { return state_of_session_; }
+  // What ends the session, if it is there still.
+  std::function<void()> ending(std::string why);
 
   // --- the admin console (session_tell.cc)
   // The login is done, and the client talks to the console and never to a server.
@@ -136,8 +140,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   int fd() const { return stream_.fd(); }
 
   // --- used by the worker
-  // A cancel request for this client has come (rule 24).
-  void cancel();
+  // A cancel request for this client has come (rule 24) at RECEIVED_MS of the monotonic clock.
+  void cancel(std::int64_t received_ms);
   // The nodes have changed or time has passed: try again.
   void resume_parked();
   // GROWN: a node can be used that could not.
@@ -207,6 +211,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool collect_message(Bytes bytes, const char tag, std::size_t total);
   bool collect_extended(Bytes message, char tag);
   bool collect_oversize(Bytes rest, char tag, std::size_t total);
+  void note_oversize_names(Bytes prefix);
   std::size_t forward_copy(Bytes bytes);
   std::size_t forward_stream(Bytes bytes);
   void look_at_long_text(Bytes bytes);
@@ -281,7 +286,12 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // (session_prepare.cc)
   bool prepare(Backend& backend);
   const StateImagePtr& state_image();
-  bool forgets_sequences(Backend& backend);
+  // (session_sequences.cc)
+  lb::SequenceUse sequence_use() const;
+  bool sequences_are_anothers(const Backend& backend) const;
+  bool forget_anothers_sequences(Backend& backend);
+  void note_sequences(Backend& backend);
+  bool keeps_sequences(const Backend& backend) const;
   // (session_lend.cc)
   void give_back();
   bool keeps_primary() const;
@@ -289,10 +299,26 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool renames() const;
   void plan_names(const Backend& backend);
   Naming naming_of(const Backend& backend, std::size_t index) const;
+  Naming naming_of_unnamed(const Backend& backend, std::size_t index) const;
+  bool has_shared(const Backend& backend, std::size_t index) const;
   void inject_shared(Backend& backend, std::string& out);
   void make_room_for_statement(Backend& backend, const std::vector<std::uint64_t>& used, std::string& out);
   bool uses_shared(std::uint64_t number) const;
   void append_renamed(std::string& out, Bytes bytes) const;
+  // (session_share.cc)
+  bool keeps_unnamed() const;
+  bool means_what_others_mean() const;
+  std::optional<std::string> parse_settings() const;
+  SharedStatementPtr share(Bytes message, std::string_view text) const;
+  SharedStatementPtr share_unnamed(Bytes message, std::string_view text, const FactsPtr& facts) const;
+  // (session_heal.cc)
+  bool may_heal() const;
+  void stop_retaining();
+  bool note_unusable(Backend& backend, const Progress& progress, std::string_view sqlstate);
+  bool heals(const Backend& backend);
+  void run_healed();
+  void close_unusable(Backend& backend, std::string& out);
+  std::string error_for_client(Bytes message, const Progress& progress, std::string_view sqlstate);
   void start_internal(Backend& backend, std::string messages, int ready, std::function<void(InternalResult&)> done);
   // (session_block.cc)
   bool may_hold(const parser::Statement& begin) const;
@@ -392,8 +418,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   SessionTraffic traffic_;
   LoginInfo* info_ = nullptr;
   std::optional<auth::Secret> secret_;
-  const std::uint32_t cancel_pid_;  // tells in which slot of which child it began
-  const std::uint32_t cancel_secret_;
+  CancelKey cancel_key_;
+  Monotonic asked_at_{};  // when the exchange under way, or waited for, was asked for
   std::int64_t connected_epoch_ = epoch_seconds(wall_now());
   Monotonic active_at_;  // last sign of life of the client
   Monotonic query_since_{};        // since when it waits for an answer; Monotonic{}: it does not
@@ -430,6 +456,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool ready_seen_ = false;           // the reply at hand ends an exchange
   bool renamed_batch_ = false;        // a name in the batch goes to the server as another one
   bool stands_for_parse_ = false;     // the reply at hand is to the client a ParseComplete
+  std::string instead_;               // what the client gets in the place of the reply at hand
+  bool healing_ = false;              // what is being discarded runs again on the same connection
+  bool more_follows_ = false;         // there is input behind the batch
   struct BlockAnswers {               // of the batch at hand, until it is known that pgweir can give all of them
     HeldBlock held = HeldBlock::None;
     bool in_block = false;
@@ -511,6 +540,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool names_in_doubt_ = false;  // a text that was not looked at has prepared or deallocated something
   bool session_locks_ = false;
   bool hold_cursor_ = false;
+  bool asks_sequences_ = false;  // currval() or lastval() has been called
   std::unique_ptr<CancelRequest> cancel_;
 };
 

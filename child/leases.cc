@@ -63,7 +63,7 @@ class Leases::Ending final : public StreamHandler {
     in_vain_ += got.count;
     if (in_vain_ < kReadInVain || cancelled_) return;
     cancelled_ = true;
-    cancel_ = CancelRequest::start(owner_.worker_, node, pid_, key_, [this] { owner_.worker_.loop().destroy_later(std::move(cancel_)); });
+    cancel_ = CancelRequest::start(owner_.worker_, node, pid_, key_, [this](bool) { owner_.worker_.loop().destroy_later(std::move(cancel_)); });
   }
 
   Leases& owner_;

@@ -30,7 +30,7 @@ bool StatementNames::is_by_sql(std::string_view name) const {
 
 bool StatementNames::is_pending(std::string_view name) const {
   for (const Pending& pending : pending_) {
-    if (pending.statement != nullptr && pending.name == name) return true;
+    if (pending.statement != nullptr && !pending.shared && pending.name == name) return true;
   }
   return false;
 }
@@ -49,6 +49,14 @@ bool StatementNames::is_shared_pending(std::uint64_t number) const {
   return std::any_of(pending_.begin(), pending_.end(), [number](const Pending& pending) {
     return pending.shared && pending.statement->shared->number == number;
   });
+}
+
+std::string StatementNames::name_of_shared(std::uint64_t number) const {
+  const auto is = [number](const PreparedPtr& statement) { return statement != nullptr && statement->shared != nullptr && statement->shared->number == number; };
+  const auto sent = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& pending) { return is(pending.statement); });
+  if (sent != pending_.rend()) return sent->name;
+  const auto known = std::find_if(names_.begin(), names_.end(), [&](const auto& entry) { return is(entry.second); });
+  return known != names_.end() ? known->first : std::string();
 }
 
 bool StatementNames::has_unrepeatable() const {

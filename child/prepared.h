@@ -28,6 +28,7 @@ struct PreparedStatement {
   std::string name;            // empty: the unnamed one
   std::string parse_message;   // the whole Parse message, to prepare it on another node; empty: too large to be kept
   SharedStatementPtr shared;   // what servers know it as while connections are lent by the transaction
+  bool never_kept = false;     // an unnamed one that was looked at for plan_unnamed
   bool by_sql = false;         // by PREPARE: there is a text instead, and facts of kind Prepare
   std::string prepare_text;    // the whole PREPARE statement; empty: must not be run anywhere else
   PreparedUnder under;
@@ -48,7 +49,7 @@ class StatementNames {
   // ... if it is one of Parse: Bind and Describe of the other kind are for the primary, which has it.
   PreparedPtr find_parsed(std::string_view name) const;
   bool is_by_sql(std::string_view name) const;
-  // A Parse of NAME is under way (one of pgweir's own included).
+  // A Parse of NAME is under way, under that name (one of pgweir's own included).
   bool is_pending(std::string_view name) const;
   std::size_t size() const { return names_.size(); }
   bool empty() const { return names_.empty() && pending_.empty(); }
@@ -62,6 +63,8 @@ class StatementNames {
   // ... under its shared name.
   void shared_parse_sent(PreparedPtr statement, bool hidden) { parse_sent(std::move(statement), hidden, true); }
   bool is_shared_pending(std::uint64_t number) const;
+  // What the client calls the shared statement of that NUMBER: the latest of its names; empty if there is none.
+  std::string name_of_shared(std::uint64_t number) const;
   // A statement that cannot be prepared again somewhere else.
   bool has_unrepeatable() const;
   void close_sent(std::string name, bool hidden);

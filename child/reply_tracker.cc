@@ -8,7 +8,7 @@ void ReplyTracker::count(Sent what, int delta) {
   if (what == Sent::Execute || what == Sent::Query || what == Sent::FunctionCall) executing_ += change;
 }
 
-void ReplyTracker::sent(Sent what, bool hidden) {
+void ReplyTracker::sent(Sent what, bool hidden, std::uint64_t label) {
   if (what == Sent::CopyEnd) {
     // Without anything outstanding the server ignores it; while it copies, the copy ends here.
     if (copy_in_) {
@@ -34,7 +34,7 @@ void ReplyTracker::sent(Sent what, bool hidden) {
     queue_.clear();
     head_ = 0;
   }
-  queue_.push_back({what, hidden});
+  queue_.push_back({what, hidden, false, label});
   count(what, 1);
 }
 
@@ -69,9 +69,9 @@ void ReplyTracker::clear() { *this = ReplyTracker(); }
 
 Progress ReplyTracker::error() {
   copy_in_ = false;
-  if (idle()) return {Progress::Event::Error, Sent::Sync, false, 0, 0};
+  if (idle()) return {Progress::Event::Error, Sent::Sync, false, 0, 0, 0};
   answered_ = true;
-  Progress progress{Progress::Event::Error, head(), queue_[head_].hidden, 0, 0};
+  Progress progress{Progress::Event::Error, head(), queue_[head_].hidden, 0, 0, queue_[head_].label};
   if (head() == Sent::Query || head() == Sent::FunctionCall || head() == Sent::Sync) return progress;  // ReadyForQuery follows
   while (!idle() && head() != Sent::Sync) {
     if (head() == Sent::Parse) ++progress.skipped_parses;
@@ -113,17 +113,17 @@ Progress ReplyTracker::feed(char tag) {
       --swallowed_;
       skipping_ = false;
       unsynced_ = false;
-      return {Event::Ready, Sent::Sync, false, 0, 0};
+      return {Event::Ready, Sent::Sync, false, 0, 0, 0};
     }
-    return {Event::Unexpected, Sent::Sync, false, 0, 0};
+    return {Event::Unexpected, Sent::Sync, false, 0, 0, 0};
   }
   const Sent of = head();
   const bool hidden = queue_[head_].hidden;
   const bool query = of == Sent::Query;
   const auto simple = [&](bool expected, Event event, bool done) {
-    if (!expected) return Progress{Event::Unexpected, of, hidden, 0, 0};
+    if (!expected) return Progress{Event::Unexpected, of, hidden, 0, 0, 0};
     if (done) pop();
-    return Progress{event, of, hidden, 0, 0};
+    return Progress{event, of, hidden, 0, 0, 0};
   };
   switch (tag) {
     case '1': return simple(of == Sent::Parse, Event::Parsed, true);
@@ -135,7 +135,7 @@ Progress ReplyTracker::feed(char tag) {
     case 't': return simple(of == Sent::DescribeStatement, Event::Other, false);
     case 'n': return simple(of == Sent::DescribeStatement || of == Sent::DescribePortal, Event::Other, true);
     case 'T':
-      if (query || of == Sent::Execute) return {Event::Other, of, hidden, 0, 0};
+      if (query || of == Sent::Execute) return {Event::Other, of, hidden, 0, 0, 0};
       return simple(of == Sent::DescribeStatement || of == Sent::DescribePortal, Event::Other, true);
     case 'D':
     case 'd':
@@ -143,9 +143,9 @@ Progress ReplyTracker::feed(char tag) {
     case 'W':
     case 'c': return simple(query || of == Sent::Execute, Event::Answer, false);
     case 'G':
-      if (!query && of != Sent::Execute) return {Event::Unexpected, of, hidden, 0, 0};
+      if (!query && of != Sent::Execute) return {Event::Unexpected, of, hidden, 0, 0, 0};
       begin_copy_in();
-      return {Event::CopyIn, of, hidden, 0, 0};
+      return {Event::CopyIn, of, hidden, 0, 0, 0};
     case 'C':
     case 'I':
       copy_in_ = false;
@@ -155,10 +155,10 @@ Progress ReplyTracker::feed(char tag) {
     case 'V': answered_ = true; return simple(of == Sent::FunctionCall, Event::Answer, false);
     case 'Z':
       copy_in_ = false;
-      if (query && answered_ && queue_[head_].ready_hidden) return pop(), Progress{Event::Other, of, true, 0, 0};
+      if (query && answered_ && queue_[head_].ready_hidden) return pop(), Progress{Event::Other, of, true, 0, 0, 0};
       // A Query has an answer before it, if only an error: one without is left over from what was before.
       return simple(of == Sent::Sync || ((query || of == Sent::FunctionCall) && answered_), Event::Ready, true);
-    default: return {Event::Unexpected, of, hidden, 0, 0};
+    default: return {Event::Unexpected, of, hidden, 0, 0, 0};
   }
 }
 

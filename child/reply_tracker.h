@@ -30,12 +30,13 @@ struct Progress {
   bool hidden = false;     // ... and whether pgweir sent it itself: its replies are swallowed, errors excepted
   std::uint32_t skipped_parses = 0;  // with Error: how many Parse and
   std::uint32_t skipped_closes = 0;  // Close messages will not be done
+  std::uint64_t label = 0;  // with Error: what the sender called the message that failed
 };
 
 class ReplyTracker {
  public:
-  // HIDDEN: sent by pgweir itself, ahead of what the client asked for.
-  void sent(Sent what, bool hidden = false);
+  // HIDDEN: sent by pgweir itself, ahead of what the client asked for. LABEL means something to the owner alone.
+  void sent(Sent what, bool hidden = false, std::uint64_t label = 0);
   // A Close of what does not exist, in the place of a Parse of what the server has already: it fails, is skipped and is
   // answered just where that would be.
   void sent_close_for_parse();
@@ -63,6 +64,7 @@ class ReplyTracker {
     Sent what;
     bool hidden;
     bool for_parse = false;     // a Close
+    std::uint64_t label = 0;
     bool ready_hidden = false;  // a Query's ReadyForQuery: that of the Sync behind it counts
   };
   Sent head() const { return queue_[head_].what; }

@@ -56,10 +56,11 @@ void ClientSession::resolve_items(Bytes bytes) {
     };
     switch (item.what) {
       case Sent::Bind: {
-        // Checked as a whole when it was collected; an oversize one shows its two names only.
+        // Checked as a whole when it was collected; of an oversize one only the two names are known.
         ByteReader reader(body);
-        item.name = reader.cstring();
-        item.statement_name = reader.cstring();
+        const bool oversize = item.offset + item.size > bytes.size();
+        item.name = oversize ? std::string_view(batch_.oversize_portal) : reader.cstring();
+        item.statement_name = oversize ? std::string_view(batch_.oversize_statement) : reader.cstring();
         item.statement = earlier_statement(item.statement_name);
         break;
       }
@@ -203,7 +204,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   if (in_flight) {
     // Nothing is known yet of what the exchange under way will change. On the primary everything may follow; a standby's
     // answer is awaited, since it may have to be run again.
-    const bool follows = !startup_in_doubt_ && active_ != nullptr && active_->node() == worker_.nodes().primary && !block_on_standby() && !needs_own_round();
+    const bool follows = !startup_in_doubt_ && active_ != nullptr && active_->node() == worker_.nodes().primary && !block_on_standby() && !needs_own_round() && !sequences_are_anothers(*active_);
     if (!follows) return await_replies();
     batch_.node = active_->node();
     if (spreads(target)) batch_.forced = lb::Reason::FollowsExchange;
@@ -238,7 +239,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     return Dispatch::Waiting;
   }
   if (!in_flight && !tracker_.unsynced()) {
-    if (!prepare(*backend) || !give_names(*backend)) return Dispatch::Waiting;
+    if (!prepare(*backend) || !give_names(*backend) || !forget_anothers_sequences(*backend)) return Dispatch::Waiting;
     if (held_ == HeldBlock::Held && opens_with_batch(*backend)) {
       open_with_batch(*backend);
     } else if (held_ == HeldBlock::Held && !open_block(*backend)) {
@@ -251,9 +252,11 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   deadline_.reset();
   last_target_ = target;
   const bool again = !in_flight && may_run_again(*backend);
-  if (again) remember_names();
+  plan_names(*backend);
+  batch_.for_healing = !again && !in_flight && may_heal();
+  if (again || batch_.for_healing) remember_names();
   send_batch(*backend, bytes);
-  if (!again) return Dispatch::Sent;
+  if (!again && !batch_.for_healing) return Dispatch::Sent;
   batch_.retained = true;
   return Dispatch::Retained;
 }

@@ -46,6 +46,7 @@ void ClientSession::on_readable() {
   const Bytes bytes(scratch.data(), got.count);
   if (!in_.empty()) {
     keep_input(bytes);
+    stop_retaining();
     return pump();
   }
   pumping_ = true;
@@ -130,8 +131,10 @@ std::size_t ClientSession::process(Bytes bytes) {
       }
       if (!collect(rest)) break;
       if (state_ == ClientState::Closing) break;
+      if (tracker_.idle()) asked_at_ = worker_.loop().now();
     }
     const std::size_t length = batch_.length;
+    more_follows_ = rest.size() > length;
     const Dispatch outcome = dispatch(rest.first(length));
     if (std::exchange(refused_, false)) {
       batch_.clear();
@@ -321,13 +324,20 @@ FactsPtr ClientSession::facts_of(std::string_view text) {
 
 PreparedPtr ClientSession::new_statement(std::string_view name, Bytes message, std::string_view text) {
   // Drivers send the same unnamed statement again and again.
-  if (name.empty() && last_unnamed_ != nullptr && last_unnamed_->parse_message == as_text(message)) return last_unnamed_;
+  if (name.empty() && last_unnamed_ != nullptr && last_unnamed_->parse_message == as_text(message)) {
+    const bool decided = last_unnamed_->shared != nullptr ? means_what_others_mean() : last_unnamed_->never_kept || !keeps_unnamed();
+    if (decided) return last_unnamed_;
+  }
   auto statement = std::make_shared<PreparedStatement>();
   statement->name = name;
   statement->parse_message = as_text(message);
   statement->facts = facts_of(text);
   statement->generation = ++generation_;
-  if (!name.empty() && renames()) statement->shared = worker_.statements().intern(message);
+  if (!name.empty() && renames()) statement->shared = share(message, text);
+  if (name.empty() && keeps_unnamed() && worker_.statements().seen_before(message)) {
+    statement->shared = share_unnamed(message, text, statement->facts);
+    statement->never_kept = statement->shared == nullptr;
+  }
   statement->under = prepared_under();
   statement->primary_pattern = worker_.policy().matches_primary_pattern(text);
   if (name.empty()) last_unnamed_ = statement;

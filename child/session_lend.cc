@@ -1,4 +1,6 @@
 // Backends that are lent by the transaction (pool_mode = transaction and statement): see client_session.h.
+#include <algorithm>
+
 #include "child/client_session.h"
 #include "child/worker.h"
 #include "common/config/config.h"
@@ -22,7 +24,7 @@ void ClientSession::give_back() {
   if (set_.empty() || pool_mode_ == PoolMode::Session || state_ != ClientState::Idle || status_ != 'I' || held_ != HeldBlock::None) return;
   if (internal_ != nullptr || acquiring_ || cancel_ != nullptr || !tracker_.idle() || tracker_.unsynced() || tracker_.skipping()) return;
   if (server_left_ > 0 || stream_left_ > 0 || batch_.retained) return;
-  const bool keeps = keeps_primary();
+  const bool keeps = keeps_primary() || std::any_of(set_.begin(), set_.end(), [this](const auto& backend) { return keeps_sequences(*backend); });
   // What the catalogue says of the names that were used is on its way.
   if (keeps && !unverified_.empty()) worker_.park(*this);
   for (std::size_t i = set_.size(); i-- > 0;) {

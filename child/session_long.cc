@@ -5,6 +5,7 @@
 
 #include "child/client_session.h"
 #include "child/worker.h"
+#include "common/base/byte_reader.h"
 #include "common/base/sqlstate.h"
 
 namespace weir::child {
@@ -49,6 +50,16 @@ void ClientSession::look_at_long_text(Bytes bytes) {
 }
 
 // A message that does not fit is passed on in pieces, to the primary; only its names are looked at.
+// The message is not there as a whole. Names that reach beyond what has come are left to the server.
+void ClientSession::note_oversize_names(Bytes prefix) {
+  ByteReader reader(prefix);
+  const std::string_view portal = reader.cstring();
+  const std::string_view statement = reader.cstring();
+  if (!reader.ok()) return;
+  batch_.oversize_portal = portal;
+  batch_.oversize_statement = statement;
+}
+
 bool ClientSession::collect_oversize(Bytes rest, char tag, std::size_t total) {
   long_text_.reset();
   long_statement_.reset();
@@ -84,6 +95,7 @@ bool ClientSession::collect_oversize(Bytes rest, char tag, std::size_t total) {
     }
     case 'B':
       if (text_end(prefix) == prefix.end()) return protocol_error("invalid Bind message"), true;
+      note_oversize_names(prefix);
       item.what = Sent::Bind;
       batch_.kind = Batch::Kind::Extended;
       break;

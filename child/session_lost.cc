@@ -97,7 +97,7 @@ bool ClientSession::primary_backend(const Backend& backend) const {
 void ClientSession::lose_exchange(Backend& backend, const Error& error) {
   worker_.suspect(backend.node());
   const bool standby = !primary_backend(backend);
-  if (standby && batch_.retained && (block_node_ < 0 || block_can_move() || batch_.aside) && server_left_ == 0) {
+  if (standby && batch_.retained && !batch_.for_healing && (block_node_ < 0 || block_can_move() || batch_.aside) && server_left_ == 0) {
     const bool again = !begun_ && retries_ < kMaxRetries;
     remove_backend(backend);
     server_left_ = 0;

@@ -27,10 +27,6 @@ bool ClientSession::prepare(Backend& backend) {
     messages = replay_messages(state_of_session_.difference(backend.applied, before_block));
     if (messages.ready == 0) backend.applied = version;
   }
-  if (pool_mode_ != PoolMode::Session && forgets_sequences(backend)) {
-    wire::encode_query(messages.bytes, "DISCARD SEQUENCES");
-    ++messages.ready;
-  }
   if (messages.ready == 0) return true;
   if (messages.discards) backend.forget_statements();
   backend.prepared.erase(std::string());  // the messages close it
@@ -54,22 +50,6 @@ bool ClientSession::prepare(Backend& backend) {
     pump();
   });
   return false;
-}
-
-// The batch asks what was drawn from a sequence last, and somebody else may have drawn on this connection. From then on it is
-// this session's to tell.
-bool ClientSession::forgets_sequences(Backend& backend) {
-  if (backend.drawn_by == 0) backend.drawn_by = number_;
-  if (backend.drawn_by == number_) return false;
-  backend.drawn_by = Backend::kSeveral;
-  const bool asks = std::any_of(resolutions_.begin(), resolutions_.end(), [](const Resolution* resolution) {
-    const auto& statements = resolution->facts->facts.statements;
-    return std::any_of(statements.begin(), statements.end(), [](const parser::Statement& statement) {
-      return std::any_of(statement.functions.begin(), statement.functions.end(), [](const parser::Name& name) { return name.name == "lastval" || name.name == "currval"; });
-    });
-  });
-  if (asks) backend.drawn_by = number_;
-  return asks;
 }
 
 // What a connection holds that has caught up with the session. Outside of blocks only.

@@ -39,6 +39,9 @@ shmem::ErrorClass error_class(std::string_view severity) {
   return severity == "FATAL" ? shmem::ErrorClass::Fatal : shmem::ErrorClass::Error;
 }
 
+// What a server may say at any time; an error is its last word. A ReadyForQuery behind a Sync that was taken for ignored is left to the tracker.
+bool is_unasked(char tag) { return tag == 'N' || tag == 'S' || tag == 'A' || tag == 'E' || tag == 'Z' || tag == 'K' || tag == 'R' || tag == 'v'; }
+
 struct Uncork {
   Stream& stream;
   ~Uncork() { stream.uncork(); }
@@ -116,6 +119,12 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
       lose_exchange(backend, make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent an invalid message", backend.node())));
       return bytes.size();
     }
+    if (tracker_.idle() && !tracker_.skipping() && !is_unasked(header.tag)) {
+      // Nothing is under way: the client has its answer, and nobody must take this for one.
+      flush(pos);
+      on_backend_lost(backend, make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent message \"{}\" that nothing had asked for", backend.node(), printable(header.tag))));
+      return bytes.size();
+    }
     const std::size_t total = header.total();
     const bool bulk = header.tag == 'D' || header.tag == 'd';
     if (bulk && begun_ && !discarding_ && tracker_.executing()) {
@@ -143,6 +152,7 @@ std::size_t ClientSession::relay(Backend& backend, Bytes bytes) {
     }
     if (!to_client) flush(pos + message.size());
     pos += message.size();
+    if (!instead_.empty()) forward(as_bytes(std::exchange(instead_, {})));
     if (std::exchange(stands_for_parse_, false)) {
       std::string complete;
       wire::encode_parse_complete(complete);
@@ -164,10 +174,15 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
   if (tag == 'N' || tag == 'A') return !discarding_;
   if (tag == 'S') return on_parameter(backend, message);
   if (tag == 'K' || tag == 'R' || tag == 'v') return false;  // no login is under way: not for the client
+  const bool idle = tracker_.idle() && !tracker_.unsynced() && server_left_ == 0;
   const Progress progress = tracker_.feed(tag);
   using Event = Progress::Event;
   switch (progress.event) {
     case Event::Unexpected:
+      if (idle) {
+        on_backend_lost(backend, make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent message \"{}\" that nothing had asked for", backend.node(), printable(tag))));
+        return false;
+      }
       lose_exchange(backend, make_error(sqlstate::kProtocolViolation, fmt::format("node {} sent message \"{}\" out of turn", backend.node(), printable(tag))));
       return false;
     case Event::Parsed:
@@ -216,27 +231,30 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
 }
 
 bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progress& progress) {
-  names_.skipped(progress.skipped_parses + progress.skipped_closes);
   const auto fields = wire::parse_error_fields(message.subspan(5));
   const std::string_view sqlstate = fields ? fields->sqlstate : std::string_view();
+  instead_ = error_for_client(message, progress, sqlstate);
+  names_.skipped(progress.skipped_parses + progress.skipped_closes);
+  if (note_unusable(backend, progress, sqlstate) && heals(backend)) return false;
   const bool fatal = fields && (fields->severity == "FATAL" || fields->severity == "PANIC");
   failed_ = true;
   // What code of the user's has prepared or deallocated before it failed stays so.
   if (routing_.opaque_state && !before_.opaque_state && sqlstate != sqlstate::kSyntaxError) names_in_doubt_ = !names_.empty() || names_in_doubt_;
   worker_.rows().counts(backend.node()).count(error_class(fields ? fields->severity : std::string_view()));
-  if (discarding_) return false;
+  if (discarding_) return instead_.clear(), false;
   const bool primary = backend.node() == worker_.nodes().primary;
   // A block that a standby does not take is opened elsewhere, whatever its reason.
   const bool unopened = opening_left_ > 0 && retries_ < kMaxRetries;
   const bool again = batch_.aside ? may_rerun_in_block(sqlstate) : unopened || may_retry(sqlstate, fatal, status_ == 'I' || block_can_move(), retries_);
-  if (batch_.retained && !begun_ && again) {
+  if (batch_.retained && !batch_.for_healing && !begun_ && again) {
     log::print(log::Level::Info, log_context(), "node {} refused a read with {}: it is run again on another node", backend.node(), sqlstate);
     discarding_ = true;
     hold_.clear();
+    instead_.clear();
     retry_on_primary_ = !is_recovery_conflict(sqlstate);
     return false;
   }
-  if (fatal && !primary && batch_.retained) return false;  // on_backend_lost makes an ERROR of it
+  if (fatal && !primary && batch_.retained && !batch_.for_healing) return false;  // on_backend_lost makes an ERROR of it
   begin_answer();
   if (fatal) {
     // The server ends this connection and says why; the client is told in the server's words if its state dies with it.
@@ -247,7 +265,7 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
     log::print(log::Level::Log, log_context(), "node {} ends the session: {}", backend.node(), last_fatal_.one_line());
     told_fatal_ = true;
   }
-  return true;
+  return instead_.empty();
 }
 
 void ClientSession::on_statement_done(Bytes message, char tag) {
@@ -287,12 +305,15 @@ void ClientSession::completed(const parser::Statement& statement, const parser::
   switch (statement.kind) {
     case StatementKind::Discard:
       if (!statement.all) {
+        if (statement.identifier == "sequences" && active_ != nullptr) active_->drawn_by = 0;
         if (statement.identifier == "temp" && block_node_ < 0 && routing_.temp_names_known) routing_.may_have_temp = false;
         break;
       }
       names_.forget_all();
       last_unnamed_.reset();
       if (active_ != nullptr) active_->forget_statements();
+      if (active_ != nullptr) active_->drawn_by = 0;
+      asks_sequences_ = false;
       routing_.may_have_temp = routing_.open_cursor = routing_.listening = routing_.opaque_state = false;
       hold_cursor_ = session_locks_ = sql_prepared_ = names_in_doubt_ = false;
       unverified_.clear();
@@ -405,6 +426,7 @@ void ClientSession::restore_startup(Backend& backend) {
 // An exchange is done.
 void ClientSession::settle(Backend& backend) {
   backend.status = ready_status_;
+  if (discarding_ && healing_) return run_healed();
   if (discarding_) return retry_elsewhere(backend);
   if (batch_.aside) return settle_aside();
   // BEGIN has failed, and nothing behind it was run: to the client its transaction has failed.

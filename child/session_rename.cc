@@ -37,7 +37,9 @@ Naming ClientSession::naming_of(const Backend& backend, std::size_t index) const
   };
   const bool names = is_parse(item) || item.what == Sent::Bind || item.what == Sent::DescribeStatement || (item.what == Sent::Close && item.of_statement);
   const bool streams = batch_.end == Batch::End::Oversize && index + 1 == batch_.items.size();
-  if (!names || item.statement_name.empty() || streams || names_.is_by_sql(item.statement_name)) return Naming::AsSent;
+  if (!names || streams) return Naming::AsSent;
+  if (item.statement_name.empty()) return naming_of_unnamed(backend, index);
+  if (names_.is_by_sql(item.statement_name)) return Naming::AsSent;
   if (item.statement == nullptr) return item.statement_name.starts_with(kServerNamePrefix) ? Naming::Foreign : Naming::AsSent;
   if (item.statement->shared == nullptr || backend.prepared.contains(item.statement_name)) return Naming::AsSent;
   // Two of one name: the server refuses the second.
@@ -47,15 +49,29 @@ Naming ClientSession::naming_of(const Backend& backend, std::size_t index) const
   if (!is_parse(item)) return Naming::Shared;
   const bool closed = earlier([&](const BatchItem& other) { return other.what == Sent::Close && other.of_statement && other.name == item.name; });
   if (names_.find(item.name) != nullptr && !closed) return Naming::AsSent;
-  const std::uint64_t number = item.statement->shared->number;
-  const bool there = backend.shared.contains(number) || names_.is_shared_pending(number) ||
-                     earlier([&](const BatchItem& other) { return other.naming == Naming::Shared && other.statement->shared->number == number; });
-  return there ? Naming::AlreadyThere : Naming::Shared;
+  return has_shared(backend, index) ? Naming::AlreadyThere : Naming::Shared;
+}
+
+// plan_unnamed: the server keeps the statement. Closing it closes what the server has without a name, if anything.
+Naming ClientSession::naming_of_unnamed(const Backend& backend, std::size_t index) const {
+  const BatchItem& item = batch_.items[index];
+  if (item.statement == nullptr || item.statement->shared == nullptr || item.what == Sent::Close) return Naming::AsSent;
+  return is_parse(item) && has_shared(backend, index) ? Naming::AlreadyThere : Naming::Shared;
+}
+
+// The shared statement of the item is on BACKEND, or will be when the item gets there.
+bool ClientSession::has_shared(const Backend& backend, std::size_t index) const {
+  const std::uint64_t number = batch_.items[index].statement->shared->number;
+  if (backend.shared.contains(number) || names_.is_shared_pending(number)) return true;
+  return std::any_of(batch_.items.begin(), batch_.items.begin() + static_cast<std::ptrdiff_t>(index), [number](const BatchItem& other) {
+    return other.naming == Naming::Shared && other.statement->shared->number == number;
+  });
 }
 
 // What the batch uses and BACKEND does not have is prepared in front of it; what was not used for longest makes room.
 void ClientSession::inject_shared(Backend& backend, std::string& out) {
   if (!renamed_batch_) return;
+  close_unusable(backend, out);
   std::vector<std::uint64_t> used;
   for (const BatchItem& item : batch_.items) {
     if (item.naming != Naming::Shared && item.naming != Naming::AlreadyThere) continue;
@@ -70,7 +86,7 @@ void ClientSession::inject_shared(Backend& backend, std::string& out) {
     if (is_parse(item) || names_.is_shared_pending(number)) continue;
     traffic_.count(shmem::Traffic::ServerParses);
     encode_renamed(out, as_bytes(item.statement->parse_message), item.statement->shared->server_name);
-    tracker_.sent(Sent::Parse, true);
+    tracker_.sent(Sent::Parse, true, number);
     names_.shared_parse_sent(item.statement, true);
   }
 }
@@ -84,7 +100,7 @@ void ClientSession::make_room_for_statement(Backend& backend, const std::vector<
       if (!needed && (oldest == backend.shared.end() || it->second < oldest->second)) oldest = it;
     }
     if (oldest == backend.shared.end()) return;
-    wire::encode_close(out, 'S', std::string(kServerNamePrefix) + std::to_string(oldest->first));
+    wire::encode_close(out, 'S', worker_.statements().server_name(oldest->first));
     tracker_.sent(Sent::Close, true);
     names_.close_sent("\x01shared", true);
     backend.shared.erase(oldest);

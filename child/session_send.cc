@@ -59,7 +59,7 @@ std::string ClientSession::injected_parses(Backend& backend) {
     bool parsed_here = false;
     for (const BatchItem& earlier : batch_.items) {
       if (&earlier == &item) break;
-      parsed_here |= earlier.what == Sent::Parse && earlier.statement == statement;
+      parsed_here |= earlier.what == Sent::Parse && earlier.statement == statement && earlier.naming == Naming::AsSent;
       parsed_here |= again && earlier.what == Sent::Close && earlier.of_statement && earlier.name == statement->name;
     }
     if (parsed_here || std::find(done.begin(), done.end(), statement->name) != done.end()) continue;
@@ -98,7 +98,8 @@ void ClientSession::note_sent(const BatchItem& item, bool opening) {
   } else if (item.naming == Naming::AlreadyThere) {
     tracker_.sent_close_for_parse();
   } else {
-    tracker_.sent(item.what);
+    const std::uint64_t label = item.naming == Naming::Shared ? item.statement->shared->number : item.naming == Naming::Foreign ? kForeignStatement : 0;
+    tracker_.sent(item.what, false, label);
   }
   if (tracker_.skipping()) return;
   switch (item.what) {
@@ -148,12 +149,12 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   const bool opening = std::exchange(opening_, false);
   std::string injected = opening ? opening_messages(backend) : std::string();
   if (by_name && !tracker_.skipping()) {
-    plan_names(backend);
     inject_shared(backend, injected);
     injected += injected_parses(backend);
   }
   note_startup_taken_back();
   if (tracker_.idle() && !tracker_.unsynced()) traffic_.asks(worker_.loop().now(), status_ != 'I', batch_.retried);
+  note_sequences(backend);
   if (!tracker_.skipping()) count_batch(backend);
   for (const BatchItem& item : batch_.items) note_sent(item, opening);
   if (batch_.kind == Batch::Kind::Simple) backend.prepared.erase(std::string());

@@ -112,8 +112,8 @@ std::optional<std::string> ClientSession::snapshot(For whom) const {
   snapshot.server_user = identity_.key.user;
   snapshot.fixed = identity_.key.fixed;
   snapshot.connected_epoch = connected_epoch_;
-  snapshot.cancel_pid = cancel_pid_;
-  snapshot.cancel_secret = cancel_secret_;
+  snapshot.cancel_pid = cancel_key_.pid;
+  snapshot.cancel_secret = cancel_key_.secret;
   snapshot.number = whom == For::ThisProcess ? number_ : 0;
   snapshot.pool_mode = pool_mode_;
   if (secret_) save_secret(snapshot, *secret_, worker_.secret_of(identity_.user));
@@ -128,6 +128,7 @@ std::optional<std::string> ClientSession::snapshot(For whom) const {
   snapshot.serializable_default = routing_.serializable_default;
   snapshot.transactions_kept = routing_.transactions_kept;
   snapshot.reads_kept = routing_.reads_kept;
+  snapshot.asks_sequences = asks_sequences_;
   if (whom == For::Another) snapshot.pair = facts_of_pair(*info_);
   std::string bytes;
   encode_snapshot(bytes, snapshot);
@@ -144,8 +145,7 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, SessionSnaps
       slot_(slot),
       stream_(worker.loop(), std::move(fd), *this),
       state_(ClientState::Idle),
-      cancel_pid_(snapshot.cancel_pid),
-      cancel_secret_(snapshot.cancel_secret),
+      cancel_key_{snapshot.cancel_pid, snapshot.cancel_secret},
       connected_epoch_(snapshot.connected_epoch),
       active_at_(active_at),
       number_(snapshot.number != 0 ? snapshot.number : worker.next_session_number()),
@@ -172,6 +172,7 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, SessionSnaps
   routing_.serializable_default = snapshot.serializable_default;
   routing_.transactions_kept = snapshot.transactions_kept;
   routing_.reads_kept = snapshot.reads_kept;
+  asks_sequences_ = snapshot.asks_sequences;
   refresh_routing();
   for (SessionSnapshot::Statement& kept : snapshot.statements) {
     auto statement = std::make_shared<PreparedStatement>();
@@ -181,7 +182,7 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, SessionSnaps
     statement->under = kept.under;
     statement->generation = kept.generation;
     statement->primary_pattern = worker.policy().matches_primary_pattern(statement->text());
-    if (!statement->name.empty() && renames()) statement->shared = worker.statements().intern(as_bytes(statement->parse_message));
+    if (!statement->name.empty() && renames()) statement->shared = share(as_bytes(statement->parse_message), statement->text());
     names_.define(std::move(statement));
   }
   generation_ = snapshot.generation;

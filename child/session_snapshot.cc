@@ -191,7 +191,8 @@ void fields(Codec& codec, Snapshot& snapshot) {
   field(codec, snapshot.generation);
   field(codec, snapshot.reader_node);
   field(codec, snapshot.redirect_unit);
-  for (auto* flag : {&snapshot.unusual_isolation, &snapshot.serializable_default, &snapshot.transactions_kept, &snapshot.reads_kept}) field(codec, *flag);
+  for (auto* flag : {&snapshot.unusual_isolation, &snapshot.serializable_default, &snapshot.transactions_kept, &snapshot.reads_kept,
+                     &snapshot.asks_sequences}) field(codec, *flag);
   optional_pair(codec, snapshot.pair);
 }
 

@@ -71,6 +71,7 @@ struct SessionSnapshot {
   bool serializable_default = false;
   bool transactions_kept = false;
   bool reads_kept = false;
+  bool asks_sequences = false;       // it has called currval() or lastval()
   std::optional<Pair> pair;
 
   bool operator==(const SessionSnapshot&) const = default;

@@ -46,7 +46,7 @@ admin::SocketFacts ClientSession::facts() const {
   facts.wait_us = waited_us();
   facts.application_name = identity_.application_name.substr(0, 63);
   facts.prepared_statements = static_cast<std::int32_t>(names_.size());
-  facts.id = static_cast<std::int32_t>(cancel_pid());
+  facts.id = static_cast<std::int32_t>(cancel_key_.pid);
   facts.held_for = held_for();
   if (!set_.empty()) facts.held_us = monotonic_microseconds(monotonic_now()) - monotonic_microseconds(traffic_.held_since());
   return facts;
@@ -65,7 +65,7 @@ void ClientSession::welcome_to_console(ClientIdentity identity, ConsoleAccess ac
   wire::encode_parameter_status(out, "integer_datetimes", "on");
   wire::encode_parameter_status(out, "standard_conforming_strings", "on");
   wire::encode_parameter_status(out, "is_superuser", "on");
-  wire::encode_backend_key_data(out, cancel_pid(), cancel_secret_);
+  wire::encode_backend_key_data(out, cancel_key_.pid, cancel_key_.secret);
   wire::encode_ready_for_query(out, 'I');
   stream_.write(out);
   worker_.loop().destroy_later(std::move(login_));

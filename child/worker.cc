@@ -17,6 +17,7 @@
 #include "child/hand_over.h"
 #include "child/leases.h"
 #include "child/listener.h"
+#include "child/peer_cancels.h"
 #include "child/resolver.h"
 #include "child/session_snapshot.h"
 #include "child/shared_rows.h"
@@ -28,6 +29,7 @@
 #include "common/base/log.h"
 #include "common/config/config.h"
 #include "common/config/diff.h"
+#include "common/config/effective.h"
 #include "common/config/loader.h"
 #include "common/config/log_settings.h"
 #include "common/config/userlist.h"
@@ -49,6 +51,7 @@ Worker::Worker(process::RoleContext& context)
       random_(secure_random_u64()),
       scratch_(std::make_unique<std::byte[]>(kScratchSize)),
       keys_(context.salt_seed),
+      statements_(secure_random_u32()),
       last_activity_(monotonic_now()) {
   rows_ = std::make_unique<SharedRows>(context_);
   resolver_ = std::make_unique<Resolver>(*this);
@@ -58,6 +61,7 @@ Worker::Worker(process::RoleContext& context)
   survey_ = std::make_unique<Survey>(*this);
   catalog_lookup_ = std::make_unique<CatalogLookup>(*this);
   times_ = std::make_unique<TimeSweep>(*this);
+  peer_cancels_ = std::make_unique<PeerCancels>(*this);
   listener_ = std::make_unique<Listener>(*this);
   sleepers_ = std::make_unique<Sleepers>(loop_, [this](int slot) { wake_sleeper(slot); });
   siblings_ = std::make_unique<Siblings>(context_);
@@ -102,6 +106,7 @@ void Worker::apply_config() {
   } else {
     log::error("the routing settings are not used: {}", policy.error().one_line());
   }
+  lends_ = config::lends_connections(*config_);
   reset_queries_ = config_->reset_query_list;
   load_secrets();
   resolver_->forget();
@@ -301,28 +306,50 @@ void Worker::learn_from_sibling(Backend& backend, auth::AskedMethod method) {
 
 // ------------------------------------------------------------------------------------------------------------- cancels
 
-void Worker::route_cancel(std::uint32_t pid, std::uint32_t secret) {
-  const std::uint32_t child = (pid - 1) >> 20U;
-  if (pid == 0 || child >= static_cast<std::uint32_t>(context_.mapping->children())) return;
-  if (context_.mapping->cancel_mailbox(static_cast<int>(child)).post({pid, secret})) {
-    context_.wakes->at(process::RoleContext::kFirstChildWake + child).notify();
+CancelKey Worker::new_cancel_key(int slot) const {
+  const auto peer_id = static_cast<int>(config_->peer_id);
+  return peer_id > 0 ? peer_key(secure_random_u64(), peer_id) : local_key(context_.slot, slot, secure_random_u32());
+}
+
+void Worker::route_cancel(CancelKey key, const std::function<void()>& over) {
+  const auto peer_id = static_cast<int>(config_->peer_id);
+  const CancelRoute route = route_of(key, peer_id, config_->settings.peers);
+  switch (route.kind) {
+    case CancelRoute::Kind::Peer: return peer_cancels_->forward(route.peer, route.key, over);
+    case CancelRoute::Kind::NoSuchPeer: log::print(log::Level::Log, {}, "a cancel request for peer {} is lost: [peers] has no such line", route.peer); return over();
+    case CancelRoute::Kind::NoHopsLeft: log::print(log::Level::Log, {}, "a cancel request for peer {} is lost: it was handed on too often", route.peer); return over();
+    case CancelRoute::Kind::Own: break;
   }
+  const shmem::CancelNote note{key.pid, key.secret, monotonic_milliseconds(monotonic_now())};
+  const auto children = static_cast<std::uint32_t>(context_.mapping->children());
+  const std::uint32_t owner = (key.pid - 1) >> 20U;
+  // With peers a key does not tell the child.
+  for (std::uint32_t child = 0; child < children; ++child) {
+    if (peer_id == 0 && (child != owner || key.pid == 0)) continue;
+    if (context_.mapping->cancel_mailbox(static_cast<int>(child)).post(note)) wake_child(static_cast<int>(child));
+  }
+  over();
 }
 
 void Worker::drain_cancels() {
   for (const shmem::CancelNote& note : context_.mapping->cancel_mailbox(context_.slot).drain()) {
     if (ClientSession* session = client_of(note)) {
-      session->cancel();
-    } else if (!note.passed_on) {
+      session->cancel(note.received_ms);
+    } else if (!note.passed_on && config_->peer_id == 0) {
       pass_cancel_on(note);
     }
   }
 }
 
 ClientSession* Worker::client_of(const shmem::CancelNote& note) {
+  const CancelKey key{note.pid, note.secret};
+  if (config_->peer_id != 0) {  // such a key tells no place
+    const auto it = std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& session) { return session != nullptr && is_same_client(session->cancel_key(), key); });
+    return it != sessions_.end() ? it->get() : nullptr;
+  }
   const auto in = [&](int slot) {
     ClientSession* session = session_at(slot);
-    return session != nullptr && session->cancel_pid() == note.pid && session->cancel_secret() == note.secret ? session : nullptr;
+    return session != nullptr && session->cancel_key() == key ? session : nullptr;
   };
   if (ClientSession* session = in(static_cast<int>((note.pid - 1) & 0xfffffU))) return session;
   for (auto [it, end] = moved_here_.equal_range(note.pid); it != end; ++it) {
@@ -343,7 +370,7 @@ void Worker::cancel_before_exit(int node, std::int32_t pid, std::string_view key
   std::size_t index = 0;
   while (index < last_cancels_.size() && last_cancels_[index] != nullptr) ++index;
   if (index == last_cancels_.size()) last_cancels_.emplace_back();
-  auto request = CancelRequest::start(*this, node, pid, key, [this, index] {
+  auto request = CancelRequest::start(*this, node, pid, key, [this, index](bool) {
     loop_.destroy_later(std::move(last_cancels_[index]));
     maybe_exit();
   });

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "child/cancel_key.h"
 #include "child/backend.h"
 #include "child/login_info.h"
 #include "child/sleepers.h"
@@ -43,6 +44,7 @@ class ClientSession;
 class Leases;
 class HandOver;
 class Listener;
+class PeerCancels;
 class Resolver;
 class SharedRows;
 class Siblings;
@@ -121,8 +123,6 @@ class Worker {
   void give_clients(int child, int thousandths);
   // ... and come from one: BYTES are a snapshot.
   void adopt_client(Bytes bytes, UniqueFd socket);
-  // What the client in SLOT is told as its process, for cancel requests.
-  std::uint32_t cancel_pid(int slot) const;
   ClientSession* session_at(int slot);
   // By slot; null where there is none, or it sleeps.
   std::span<const std::unique_ptr<ClientSession>> sessions() const { return sessions_; }
@@ -131,6 +131,10 @@ class Worker {
   // Told when the nodes change and every 250 ms while the session is on the list.
   void park(ClientSession& session);
   void unpark(ClientSession& session);
+  // What some of them wait for may have come.
+  void wake_parked_soon();
+  // Connections may be lent by the transaction, to whomever.
+  bool lends() const { return lends_; }
 
   // --- logins
   LoginInfo& login_info(const std::string& database, const std::string& user);
@@ -141,8 +145,10 @@ class Worker {
   void learn_from_sibling(Backend& backend, auth::AskedMethod method);
 
   const std::vector<std::string>& reset_queries() const { return reset_queries_; }
-  // A cancel request: for this child or, through its mailbox, another.
-  void route_cancel(std::uint32_t pid, std::uint32_t secret);
+  // A cancel request: for this child or, through its mailbox, another; or for another pgweir. OVER is called once: when
+  // whoever has sent it may be told that it was taken.
+  void route_cancel(CancelKey key, const std::function<void()>& over);
+  CancelKey new_cancel_key(int slot) const;
   // What that backend runs, for nobody any more, is cancelled, and the process stays until the server has been told. The
   // connection must be closed.
   void cancel_before_exit(int node, std::int32_t pid, std::string_view key);
@@ -187,6 +193,7 @@ class Worker {
   EventLoop loop_;
   std::shared_ptr<const config::Config> config_;
   lb::Policy policy_;
+  bool lends_ = false;
   shmem::NodeView nodes_;
   std::optional<Monotonic> no_node_since_;
   int last_primary_ = -1;  // the last node that was one
@@ -211,6 +218,7 @@ class Worker {
   std::unique_ptr<Survey> survey_;
   std::unique_ptr<CatalogLookup> catalog_lookup_;
   std::unique_ptr<TimeSweep> times_;
+  std::unique_ptr<PeerCancels> peer_cancels_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<Siblings> siblings_;
   std::unique_ptr<Balancer> balancer_;

@@ -135,9 +135,9 @@ Monotonic Worker::check_sleepers(Monotonic now) {
 
 void Worker::move_soon(const ClientSession& session) {
   // Not here: the session is in the middle of its work.
-  loop_.defer([this, slot = session.slot(), pid = session.cancel_pid()] {
+  loop_.defer([this, slot = session.slot(), key = session.cancel_key()] {
     ClientSession* still = session_at(slot);
-    if (still != nullptr && still->cancel_pid() == pid && still->move_to() >= 0) move(*still, still->move_to());
+    if (still != nullptr && still->cancel_key() == key && still->move_to() >= 0) move(*still, still->move_to());
   });
 }
 
@@ -172,7 +172,7 @@ bool Worker::move(ClientSession& session, int child) {
 }
 
 void Worker::forget_moved(const ClientSession& session) {
-  for (auto [it, end] = moved_here_.equal_range(session.cancel_pid()); it != end; ++it) {
+  for (auto [it, end] = moved_here_.equal_range(session.cancel_key().pid); it != end; ++it) {
     if (it->second != session.slot()) continue;
     moved_here_.erase(it);
     return;
@@ -190,14 +190,10 @@ void Worker::adopt_client(Bytes bytes, UniqueFd socket) {
   const std::uint32_t pid = snapshot->cancel_pid;
   auto& session = sessions_[static_cast<std::size_t>(slot)];
   session = std::make_unique<ClientSession>(*this, slot, std::move(socket), std::move(*snapshot), loop_.now());
-  if (pid != cancel_pid(slot)) moved_here_.emplace(pid, slot);
+  moved_here_.emplace(pid, slot);
   rows_->publish_session(*session);
   if (stopping_ == Stop::Fast) return session->shut_down();
   may_sleep_soon();
-}
-
-std::uint32_t Worker::cancel_pid(int slot) const {
-  return (static_cast<std::uint32_t>(context_.slot) << 20U | static_cast<std::uint32_t>(slot)) + 1;
 }
 
 ClientSession* Worker::session_at(int slot) {
@@ -210,6 +206,11 @@ void Worker::park(ClientSession& session) {
 }
 
 void Worker::unpark(ClientSession& session) { std::erase(parked_, &session); }
+
+void Worker::wake_parked_soon() {
+  if (parked_.empty()) return;
+  loop_.defer([this] { wake_parked(); });
+}
 
 void Worker::wake_parked() {
   const std::vector<ClientSession*> waiting = parked_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/auth/verifier.h"
+#include "common/base/host_resolver.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
 #include "common/config/diff.h"
@@ -14,7 +15,6 @@
 #include "common/config/log_settings.h"
 #include "common/config/userlist.h"
 #include "common/shmem/mapping.h"
-#include "health/host_resolver.h"
 #include "health/judge.h"
 #include "health/orphans.h"
 #include "health/others.h"

@@ -139,7 +139,8 @@ std::optional<std::vector<CatalogFact>> parse_catalog_rows(std::span<const Missi
     flags.schema = *row[2];
     if (!as_bool(row[3], flags.plain) || !as_bool(row[4], flags.plain_to_write) || !as_bool(row[5], flags.builtin) ||
         !as_bool(row[6], flags.quiet) || !as_bool(row[7], flags.late) || !row[8] ||
-        !as_bool(row[9], flags.reads_itself) || !as_bool(row[10], flags.writes_itself)) {
+        !as_bool(row[9], flags.reads_itself) || !as_bool(row[10], flags.writes_itself) ||
+        !as_bool(row[11], flags.draws_nothing)) {
       return std::nullopt;
     }
     judge_uses(*row[8], flags);

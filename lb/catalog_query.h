@@ -19,7 +19,7 @@ inline constexpr std::string_view kEventTriggers = "";
 
 // At most this many names are asked for in one statement.
 inline constexpr std::size_t kMaxQueryNames = 100;
-inline constexpr std::size_t kCatalogColumns = 11;  // kind, name, schema, the flags up to late, uses, reads_itself, writes_itself
+inline constexpr std::size_t kCatalogColumns = 12;  // kind, name, schema, the flags up to late, uses, and the three behind it
 
 // The text of one simple Query over NAMES (at most kMaxQueryNames; the rest is not asked for), quoted for either
 // setting of standard_conforming_strings. It reads system catalogues only. Before the one SELECT it sets search_path =
@@ -42,6 +42,7 @@ struct SchemaFlags {
   std::string path_doubts = {};
   bool reads_itself = false;
   bool writes_itself = false;
+  bool draws_nothing = false;
   bool operator==(const SchemaFlags&) const = default;
 };
 

@@ -199,7 +199,8 @@ inline constexpr std::string_view kWrites = R"(, coded (classid, objid) AS (
   UNION SELECT a.attrelid FROM bad_type b JOIN pg_attribute a ON a.atttypid = b.typ
 ))";
 
-// The last two columns: reading reaches no other object, a write touches no other relation.
+// The last three columns: reading reaches no other object, a write touches no other relation, and no default there is
+// nextval(), or asks what was drawn.
 inline constexpr std::string_view kRelations = R"(
 SELECT 'r', r.name, r.schema::text, NOT r.system AND COALESCE(f.plain, false),
   r.relkind IN ('r', 'p') AND COALESCE(f.quiet, true) AND NOT EXISTS (
@@ -209,7 +210,12 @@ SELECT 'r', r.name, r.schema::text, NOT r.system AND COALESCE(f.plain, false),
       OR c.oid IN (SELECT relid FROM runs_code))),
   r.system, COALESCE(f.quiet, true), COALESCE(f.late, false), COALESCE(f.uses, ''),
   r.relkind IN ('r', 'm') AND r.relid NOT IN (SELECT robj FROM reach WHERE rkind = 'r' AND (kind <> 'r' OR obj <> robj)),
-  r.relkind = 'r' AND r.relid NOT IN (SELECT root FROM touched WHERE relid <> root)
+  r.relkind = 'r' AND r.relid NOT IN (SELECT root FROM touched WHERE relid <> root),
+  r.relkind IN ('r', 'p') AND NOT EXISTS (
+    SELECT FROM touched t JOIN pg_attribute a ON a.attrelid = t.relid JOIN pg_type y ON y.oid = a.atttypid
+      LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+    WHERE t.root = r.relid AND a.attnum > 0 AND (
+      a.attidentity <> '' OR concat(pg_get_expr(d.adbin, d.adrelid), y.typdefault) ~ 'val[(]'))
 FROM (SELECT rel.*, relid < 16384 AND schema IN ('pg_catalog', 'information_schema') AS system FROM rel OFFSET 0) r
   LEFT JOIN flags f ON f.kind = 'r' AND f.obj = r.relid)";
 
@@ -218,11 +224,11 @@ inline constexpr std::string_view kOthers = R"(
 SELECT r.kind, r.name, r.schema::text, NOT bool_and(b.builtin) AND bool_and(COALESCE(f.plain, true)), false,
   bool_and(b.builtin), bool_and(COALESCE(f.quiet, true)), bool_or(COALESCE(f.late, false)),
   CASE WHEN bool_and(b.builtin) THEN '' ELSE COALESCE(string_agg(
-    CASE WHEN b.builtin AND r.kind = 'f' THEN concat('f:', r.name) ELSE f.uses END, E'\n'), '') END, false, false
+    CASE WHEN b.builtin AND r.kind = 'f' THEN concat('f:', r.name) ELSE f.uses END, E'\n'), '') END, false, false, false
 FROM root r LEFT JOIN flags f ON f.kind = r.kind AND f.obj = r.obj
   CROSS JOIN LATERAL (SELECT r.obj < 16384 AND r.schema IN ('pg_catalog', 'information_schema')) b (builtin)
 WHERE r.kind <> 'r' GROUP BY r.kind, r.name, r.schema
-UNION ALL SELECT DISTINCT 'f', '', n.nspname::text, false, false, false, false, false, '', false, false
+UNION ALL SELECT DISTINCT 'f', '', n.nspname::text, false, false, false, false, false, '', false, false, false
 FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_namespace n ON n.oid = p.pronamespace
 WHERE e.evtenabled <> 'D' AND EXISTS (SELECT FROM want w WHERE w.kind = 'f' AND w.name = ''))";
 

@@ -27,6 +27,7 @@ void add(Judgement& sum, const Judgement& one) {
   if (one.effect == Verification::Opaque) sum.effect = Verification::Opaque;
   sum.session_lock = sum.session_lock || one.session_lock;
   sum.late = sum.late || one.late;
+  sum.draws = sum.draws || one.draws;
   sum.beyond = sum.beyond || one.beyond;
 }
 
@@ -184,6 +185,7 @@ Judgement Judge::relation(const Name& name, bool written) const {
     if (fact.plain_to_write) one.effect = Verification::Harmless;
     if (written && !fact.plain_to_write) one.effect = Verification::Opaque;
     one.beyond = written ? !fact.writes_itself : !fact.reads_itself;
+    one.draws = written && !fact.draws_nothing;
     add(result, one);
   }
   // Made by an open transaction, temporary, or a mistake: the primary says which.

@@ -18,6 +18,7 @@ struct Judgement {
   bool session_lock = false;
   bool must_ask = false;  // the catalogue has not been asked for it
   bool late = false;      // names are looked up when it runs: temporary objects may be met
+  bool draws = false;     // Written: its defaults may draw from sequences, or ask what was drawn
   bool beyond = false;    // it may reach relations that the text does not name (which it reads, unless it is no plain read)
 };
 

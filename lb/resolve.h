@@ -57,6 +57,8 @@ struct Resolved {
   bool user_functions = false;
   // The relations written are all known to run nothing but PostgreSQL's own code.
   bool writes_verified = true;
+  // A default of what is written may draw from a sequence, or ask what was drawn.
+  bool draws = false;
   // A session-level advisory lock may be taken.
   bool session_locks = false;
   // Names of which the above is not known yet; ask `verify` again when `missing` has been found out.

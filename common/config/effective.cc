@@ -75,6 +75,14 @@ std::string_view pool_user(const Config& config, std::string_view database, std:
   return line != nullptr && line->user ? std::string_view(*line->user) : login_user;
 }
 
+bool lends_connections(const Config& config) {
+  const auto lends = [](const auto& table) {
+    return std::any_of(table.begin(), table.end(), [](const auto& entry) { return entry.second.pool_mode.value_or(PoolMode::Session) != PoolMode::Session; });
+  };
+  const SectionTables& lines = config.settings;
+  return parse_pool_mode(config.pool_mode).value_or(PoolMode::Session) != PoolMode::Session || lends(lines.databases) || lends(lines.users) || lends(lines.pools);
+}
+
 EffectivePool effective_pool(const Config& config, std::string_view database, std::string_view user, const RuntimeOverrides& runtime) {
   const Levels said = levels(config, database, user);
   EffectivePool pool;

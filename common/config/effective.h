@@ -64,6 +64,9 @@ struct EffectiveClient {
 EffectivePool effective_pool(const Config& config, std::string_view database, std::string_view user, const RuntimeOverrides& overrides = {});
 EffectiveClient effective_client(const Config& config, std::string_view database, std::string_view user, const RuntimeOverrides& overrides = {});
 
+// Somebody's connections are given back before the client leaves: some level says transaction or statement.
+bool lends_connections(const Config& config);
+
 // The line of [databases] that DATABASE goes by: its own or "*"; null if there is neither.
 const SectionSettings* database_settings(const Config& config, std::string_view database);
 // The user as whom a client's server connections log in: `user` of the database, else the client's own.

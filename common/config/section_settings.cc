@@ -229,6 +229,7 @@ std::vector<std::string> add_settings(SectionTables& tables, std::string_view se
   return wrong;
 }
 
+// All keys of [peers] are in effect, those that [databases] has too and where they are not yet included.
 std::vector<std::string> section_notices(const std::map<std::string, std::set<std::string>>& keys_said) {
   std::vector<std::string> notices;
   for (const auto& [section, keys] : keys_said) {
@@ -240,7 +241,7 @@ std::vector<std::string> section_notices(const std::map<std::string, std::set<st
     }
     for (const KeyRow& row : kKeys) {
       const bool said = std::any_of(keys.begin(), keys.end(), [&](const std::string& name) { return has_name(row.key, name); });
-      if (said && row.effect != Effect::Now) notices.push_back(notice_of(section, row));
+      if (said && row.effect != Effect::Now && bit != E) notices.push_back(notice_of(section, row));
     }
   }
   return notices;

@@ -38,7 +38,7 @@ constexpr int kMaxSteps = 64;              // along one bucket
 constexpr std::size_t kPrefixWords = 5;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 31;
 
-enum Flag : std::uint8_t { kPlain = 1, kPlainToWrite = 2, kBuiltin = 4, kQuiet = 8, kLate = 16, kReadsItself = 32, kWritesItself = 64 };
+enum Flag : std::uint8_t { kPlain = 1, kPlainToWrite = 2, kBuiltin = 4, kQuiet = 8, kLate = 16, kReadsItself = 32, kWritesItself = 64, kDrawsNothing = 128 };
 
 std::uint64_t load(std::uint64_t& word, std::memory_order order = std::memory_order_relaxed) {
   return std::atomic_ref<std::uint64_t>(word).load(order);
@@ -116,7 +116,7 @@ void append_schemas(std::vector<std::uint64_t>& image, std::span<const SchemaFac
     writer.byte(static_cast<std::size_t>((fact.plain ? kPlain : 0) | (fact.plain_to_write ? kPlainToWrite : 0) |
                                          (fact.builtin ? kBuiltin : 0) | (fact.quiet ? kQuiet : 0) |
                                          (fact.late ? kLate : 0) | (fact.reads_itself ? kReadsItself : 0) |
-                                         (fact.writes_itself ? kWritesItself : 0)));
+                                         (fact.writes_itself ? kWritesItself : 0) | (fact.draws_nothing ? kDrawsNothing : 0)));
     writer.byte(fact.schema.size());
     writer.text(fact.schema);
     writer.byte(fact.path_doubts.size());
@@ -153,6 +153,7 @@ std::optional<std::vector<SchemaFact>> read_schemas(std::span<const std::uint64_
     fact.late = (flags & kLate) != 0;
     fact.reads_itself = (flags & kReadsItself) != 0;
     fact.writes_itself = (flags & kWritesItself) != 0;
+    fact.draws_nothing = (flags & kDrawsNothing) != 0;
     schemas.push_back(fact);
   }
   return schemas;

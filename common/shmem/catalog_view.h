@@ -32,6 +32,8 @@ struct SchemaFact {
   // Relation: a write to it changes no other: it has no children and no foreign key carries the change on. What
   // triggers and rules do is told by plain_to_write.
   bool writes_itself = false;
+  // Relation: no default in what a write to it may write draws from a sequence or asks what was drawn.
+  bool draws_nothing = false;
 };
 
 enum class Known : std::uint8_t { Unknown, Yes };

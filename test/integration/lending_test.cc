@@ -222,6 +222,47 @@ TEST_F(LendingTest, nobody_sees_what_another_has_drawn) {
   two_.must("INSERT INTO written(v) VALUES ('draws')");
   const std::string last = two_.value("SELECT lastval()");
   EXPECT_EQ(two_.value("SELECT max(id) FROM written"), last);
+  two_.must("DISCARD SEQUENCES");
+  EXPECT_EQ(one_.exec("SELECT lastval()").sqlstate, "55000");
+}
+
+// In a block too, by a default, and by a function; and who has drawn itself is told that.
+TEST_F(LendingTest, sequences_in_blocks) {
+  one_.must("DROP TABLE IF EXISTS asks_by_default; CREATE TABLE asks_by_default (x bigint DEFAULT lastval())");
+  one_.must("CREATE OR REPLACE FUNCTION tells_last() RETURNS bigint LANGUAGE sql AS 'SELECT lastval()'");
+  one_.must("DROP TABLE IF EXISTS draws_nothing; CREATE TABLE draws_nothing (x int)");
+  for (int i = 0; i < 2; ++i) {  // before the catalogue was asked, and after
+    one_.must("INSERT INTO written(v) VALUES ('draws')");
+    two_.must("BEGIN");
+    two_.must("INSERT INTO draws_nothing VALUES (1)");
+    EXPECT_EQ(two_.exec("SELECT lastval()").sqlstate, "55000") << i;
+    two_.must("ROLLBACK");
+    two_.must("BEGIN");
+    const std::string id = two_.value("INSERT INTO written(v) VALUES ('draws') RETURNING id");
+    EXPECT_EQ(two_.value("SELECT lastval()"), id);
+    EXPECT_EQ(two_.value("SELECT currval(pg_get_serial_sequence('written', 'id'))"), id);
+    two_.must("COMMIT");
+    two_.must("DISCARD ALL");
+    one_.must("INSERT INTO written(v) VALUES ('draws')");
+    EXPECT_EQ(two_.exec("INSERT INTO asks_by_default DEFAULT VALUES").sqlstate, "55000") << i;
+    two_.must("DISCARD ALL");
+    one_.must("INSERT INTO written(v) VALUES ('draws')");
+    EXPECT_EQ(two_.exec("SELECT tells_last()").sqlstate, "55000") << i;
+    two_.must("DISCARD ALL");
+  }
+  one_.must("DROP TABLE asks_by_default; DROP TABLE draws_nothing; DROP FUNCTION tells_last()");
+}
+
+// Who asks keeps the connection that knows, until it says that it is done.
+TEST_F(LendingTest, who_asks_what_it_has_drawn_is_told) {
+  one_.must("INSERT INTO written(v) VALUES ('draws')");
+  one_.exec("SELECT lastval()");
+  const std::string id = one_.value("INSERT INTO written(v) VALUES ('draws') RETURNING id");
+  ask(two_, kPid);
+  EXPECT_FALSE(answered(two_, 300));
+  EXPECT_EQ(one_.value("SELECT lastval()"), id);
+  one_.must("DISCARD SEQUENCES");
+  EXPECT_TRUE(collect(two_).ok());
   EXPECT_EQ(one_.exec("SELECT lastval()").sqlstate, "55000");
 }
 

@@ -59,40 +59,66 @@ void Meddler::change(std::string from, std::string to) {
   change_ = {std::move(from), std::move(to)};
 }
 
-bool Meddler::pass(int from, int to, bool to_server) {
+void Meddler::add_behind(std::string text, std::string more, std::chrono::milliseconds delay, bool cut) {
+  const std::lock_guard lock(mutex_);
+  added_ = 0;
+  met_ = std::move(text);
+  more_ = std::move(more);
+  delay_ = delay;
+  cut_ = cut;
+}
+
+bool Meddler::pass(Pair& pair, bool to_server) {
   std::string bytes(1U << 16U, '\0');
-  const ssize_t count = recv(from, bytes.data(), bytes.size(), 0);
+  const ssize_t count = recv(to_server ? pair.client.get() : pair.server.get(), bytes.data(), bytes.size(), 0);
   if (count <= 0) return false;
   bytes.resize(static_cast<std::size_t>(count));
-  if (to_server) {
+  bool meets = false;
+  {
     const std::lock_guard lock(mutex_);
     const auto& [old_text, new_text] = change_;
-    for (std::size_t at = 0; !old_text.empty() && (at = bytes.find(old_text, at)) != std::string::npos; at += old_text.size()) {
+    for (std::size_t at = 0; to_server && !old_text.empty() && (at = bytes.find(old_text, at)) != std::string::npos; at += old_text.size()) {
       bytes.replace(at, old_text.size(), new_text);
       ++changed_;
     }
+    meets = !to_server && !met_.empty() && bytes.find(met_) != std::string::npos;
+    if (meets && delay_ == std::chrono::milliseconds{} && !cut_) {
+      bytes += more_;  // in one write
+      ++added_;
+      meets = false;
+    }
+    if (meets) pair.due = Clock::now() + delay_;
   }
-  return write_all(to, bytes);
+  return write_all(to_server ? pair.server.get() : pair.client.get(), bytes);
+}
+
+bool Meddler::send_due(Pair& pair) {
+  if (!pair.due || *pair.due > Clock::now()) return true;
+  pair.due.reset();
+  const std::lock_guard lock(mutex_);
+  const bool open = write_all(pair.client.get(), more_) && !cut_;
+  ++added_;
+  return open;
 }
 
 void Meddler::run() {
   std::vector<Pair> pairs;
   for (;;) {
     std::vector<pollfd> polled{{wake_read_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    int timeout = -1;
     for (const Pair& pair : pairs) {
       polled.push_back({pair.client.get(), POLLIN, 0});
       polled.push_back({pair.server.get(), POLLIN, 0});
+      if (pair.due) timeout = 1;
     }
-    if (poll(polled.data(), polled.size(), -1) < 0) continue;
+    if (poll(polled.data(), polled.size(), timeout) < 0) continue;
     if (polled[0].revents != 0) return;
     for (std::size_t i = pairs.size(); i-- > 0;) {
-      Pair& pair = pairs[i];
-      const bool open = (polled[2 + 2 * i].revents == 0 || pass(pair.client.get(), pair.server.get(), true)) &&
-                        (polled[3 + 2 * i].revents == 0 || pass(pair.server.get(), pair.client.get(), false));
+      const bool open = (polled[2 + 2 * i].revents == 0 || pass(pairs[i], true)) && (polled[3 + 2 * i].revents == 0 || pass(pairs[i], false)) && send_due(pairs[i]);
       if (!open) pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(i));
     }
     if (polled[1].revents == 0) continue;
-    Pair pair{UniqueFd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
+    Pair pair{UniqueFd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), {}};
     const sockaddr_in address = loopback(server_port_);
     if (connect(pair.server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) pairs.push_back(std::move(pair));
   }

@@ -321,5 +321,21 @@ TEST(ReplyTracker, AnOrderlyServerIsNeverUnexpected) {
   }));
 }
 
+// An error tells which of the messages it is about.
+TEST(ReplyTracker, an_error_has_the_label_of_what_failed) {
+  ReplyTracker tracker;
+  tracker.sent(Sent::Parse, true, 7);
+  tracker.sent(Sent::Bind, false, 8);
+  tracker.sent(Sent::Execute);
+  tracker.sent(Sent::Sync);
+  EXPECT_EQ(tracker.feed('1').event, Progress::Event::Parsed);
+  const Progress failed = tracker.feed('E');
+  EXPECT_EQ(failed.label, 8U);
+  EXPECT_EQ(failed.of, Sent::Bind);
+  EXPECT_EQ(tracker.feed('Z').event, Progress::Event::Ready);
+  tracker.sent(Sent::Query);
+  EXPECT_EQ(tracker.feed('E').label, 0U);
+}
+
 }  // namespace
 }  // namespace weir::child

@@ -51,6 +51,23 @@ TEST(effective, pool_size) {
   for (const auto& c : cases) EXPECT_EQ(pool(c.text).pool_size, c.size) << c.text;
 }
 
+TEST(effective, somebody_is_lent_connections) {
+  struct {
+    const char* text;
+    bool lends;
+  } const cases[] = {
+      {"", false},
+      {"pool_mode = 'session'\n[databases]\nd = pool_mode=session\n", false},
+      {"pool_mode = 'transaction'\n", true},
+      {"pool_mode = 'statement'\n", true},
+      {"[databases]\nd = pool_mode=transaction\n", true},
+      {"[users]\nu = pool_mode=statement\n", true},
+      {"[pools]\nu.d = pool_mode=transaction\n", true},
+      {"[users]\nu = pool_size=3\n", false},
+  };
+  for (const auto& c : cases) EXPECT_EQ(lends_connections(*load(c.text)), c.lends) << c.text;
+}
+
 TEST(effective, mode_minimum_and_reserve) {
   EXPECT_EQ(pool("pool_mode = transaction\n").pool_mode, PoolMode::Transaction);
   const std::string all =

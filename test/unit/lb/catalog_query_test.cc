@@ -18,7 +18,7 @@ using shmem::FactKind;
 std::string field(bool value) { return value ? "t" : "f"; }
 
 CatalogRow row(const char* kind, const char* name, const char* schema, bool plain, bool to_write, bool builtin) {
-  return {kind, name, schema, field(plain), field(to_write), field(builtin), "t", "f", "", "f", "f"};
+  return {kind, name, schema, field(plain), field(to_write), field(builtin), "t", "f", "", "f", "f", "f"};
 }
 
 const std::vector<Missing> kAsked = {{FactKind::Relation, "t"}, {FactKind::Function, "t"}, {FactKind::Type, "u"}};
@@ -78,7 +78,7 @@ TEST(CatalogRows, AreSortedToTheirNames) {
 TEST(CatalogRows, AnythingUnexpectedSpoilsTheAnswer) {
   const CatalogRow good = row("r", "t", "a", true, true, false);
   EXPECT_TRUE(parse_catalog_rows(kAsked, std::vector<CatalogRow>{good}).has_value());
-  std::vector<CatalogRow> bad(13, good);
+  std::vector<CatalogRow> bad(14, good);
   bad[0].pop_back();
   bad[1].push_back("t");
   bad[2][0] = "o";       // not asked for of that kind
@@ -92,6 +92,7 @@ TEST(CatalogRows, AnythingUnexpectedSpoilsTheAnswer) {
   bad[10][8] = std::nullopt;
   bad[11][9] = std::nullopt;
   bad[12][10] = "1";
+  bad[13][11] = std::nullopt;
   for (const CatalogRow& one : bad) EXPECT_FALSE(parse_catalog_rows(kAsked, std::vector<CatalogRow>{good, one}));
 }
 

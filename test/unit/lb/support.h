@@ -24,6 +24,7 @@ class FakeCatalog : public shmem::CatalogView {
     std::string path_doubts = {};
     bool reads_itself = false;
     bool writes_itself = false;
+    bool draws_nothing = false;
   };
 
   void add(shmem::FactKind kind, const std::string& name, Object object) {
@@ -34,7 +35,7 @@ class FakeCatalog : public shmem::CatalogView {
 
   // Shorthands.
   void table(const std::string& schema, const std::string& name) {
-    add(shmem::FactKind::Relation, name, {schema, true, true, false, false, false, {}, true, true});
+    add(shmem::FactKind::Relation, name, {schema, true, true, false, false, false, {}, true, true, true});
   }
   void view(const std::string& schema, const std::string& name) {
     add(shmem::FactKind::Relation, name, {schema, false, false, false});
@@ -56,7 +57,7 @@ class FakeCatalog : public shmem::CatalogView {
     shmem::CatalogAnswer answer{shmem::Known::Yes, {}};
     for (const Object& object : found->second) {
       answer.schemas.push_back({object.schema, object.plain, object.plain_to_write, object.builtin, object.quiet,
-                                object.late, object.path_doubts, object.reads_itself, object.writes_itself});
+                                object.late, object.path_doubts, object.reads_itself, object.writes_itself, object.draws_nothing});
     }
     return answer;
   }

@@ -8,7 +8,7 @@
 #include "common/base/event.h"
 #include "common/base/wake.h"
 
-namespace weir::health {
+namespace weir {
 
 class HostResolver {
  public:
@@ -25,4 +25,4 @@ class HostResolver {
   std::shared_ptr<Shared> shared_;
 };
 
-}  // namespace weir::health
+}  // namespace weir

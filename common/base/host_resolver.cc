@@ -1,4 +1,4 @@
-#include "health/host_resolver.h"
+#include "common/base/host_resolver.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -10,7 +10,7 @@
 
 #include "common/base/clock.h"
 
-namespace weir::health {
+namespace weir {
 
 struct HostResolver::Shared {
   struct Entry {
@@ -52,4 +52,4 @@ std::string HostResolver::address(const std::string& host) {
   return entry.address;
 }
 
-}  // namespace weir::health
+}  // namespace weir
