@@ -434,27 +434,6 @@ TEST_F(UnreachableTest, a_server_that_does_not_answer_a_login) {
   EXPECT_TRUE(expect_soon("back", [&] { return Connection(weir.conninfo("weir_trust")).ok(); }));
 }
 
-// With server_check_query an idle connection to a server that has frozen is found out.
-TEST_F(UnreachableTest, a_check_that_is_not_answered) {
-  Settings settings = impatient();
-  settings["health_check_timeout"] = "60";
-  settings["server_check_delay"] = "0";
-  settings["default_pool_size"] = "1";
-  Pgweir weir(cluster_, settings);
-  Connection client(weir.conninfo());
-  client.must("INSERT INTO written(v) VALUES ('before')");
-  Connection(weir.conninfo()).must("/*NO LOAD BALANCE*/ SELECT 1"); // so it has been given back
-  cluster_.freeze(0);
-  const auto since = Clock::now();
-  const Answer answer = client.exec("INSERT INTO written(v) VALUES ('frozen')");
-  EXPECT_FALSE(answer.ok());
-  EXPECT_NE(answer.message.find("server login has been failing"), std::string::npos) << answer.text();
-  EXPECT_LE(Clock::now() - since, seconds(25));
-  cluster_.thaw(0);
-  EXPECT_TRUE(expect_soon("back", [&] { return client.exec("INSERT INTO written(v) VALUES ('after')").ok(); }));
-  EXPECT_EQ(client.value("/*NO LOAD BALANCE*/ SELECT count(*) FROM written WHERE v = 'frozen'"), "0");
-}
-
 TEST_F(UnreachableTest, a_short_outage_is_waited_out) {
   Settings settings = impatient();
   settings["server_login_retry"] = "10";
