@@ -23,6 +23,7 @@ constexpr std::size_t kReadInVain = 256U << 10U;
 // A server that cannot be reached: what it had accepted is over by then.
 constexpr std::chrono::seconds kUnreachable{30};
 constexpr int kAsks = 3;
+constexpr std::int64_t kBusyAgainMs = 2;
 // A wish of another child is good for so long.
 constexpr std::int64_t kCallsGoodMs = ledger::kCallPatienceMs;
 // Who holds a connection over a limit that was lowered has so long to end its transaction.
@@ -159,6 +160,7 @@ Leases::Answer Leases::ask(BackendGroup& group, Monotonic since, bool may_wait, 
       case ledger::Outcome::Busy: break;
     }
   }
+  group.ask_again_ms = now_ms() + kBusyAgainMs;
   return Answer::Wait;
 }
 
