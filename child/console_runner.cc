@@ -31,8 +31,8 @@ Error notice(std::string message, std::string detail = {}) {
 Error silence(const std::vector<std::int32_t>& pids) {
   std::string list;
   for (const std::int32_t pid : pids) list += fmt::format("{}{}", list.empty() ? "" : ", ", pid);
-  Error error = make_error(sqlstate::kWarning, pids.size() == 1 ? "a child process does not answer: what it has is missing" : "some child processes do not answer: what they have is missing",
-                           fmt::format("They have not answered within a second: {}.", list));
+  Error error = make_error(sqlstate::kWarning, fmt::format("child process{} {} {} not answered: what {} is missing", pids.size() == 1 ? "" : "es", list, pids.size() == 1 ? "has" : "have", pids.size() == 1 ? "it has" : "they have"),
+                           "The console waits a second for an answer.");
   error.severity = Severity::Notice;
   return error;
 }
