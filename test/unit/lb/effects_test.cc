@@ -15,7 +15,7 @@ using parser::StatementKind;
 
 // FACTS must outlive the result.
 Effects of(const parser::StatementFacts& facts) {
-  return effects(facts, Resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, {}});
+  return effects(facts, Resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, false, {}});
 }
 
 parser::StatementFacts facts_with(StatementKind kind, void (*change)(Statement&)) {

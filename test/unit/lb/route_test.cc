@@ -117,10 +117,10 @@ void apply_flag(Statement& statement, const std::string& flag) {
 // One text of the exchange with all that RouteItem points at.
 struct Text {
   parser::StatementFacts facts;
-  Resolved resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, {}};
+  Resolved resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, false, {}};
   bool primary_pattern = false;
   std::optional<parser::StatementFacts> executed;
-  Resolved executed_resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, {}};
+  Resolved executed_resolved{Verdict::Plain, Reason::PlainRead, {}, false, true, false, false, {}};
   Reason not_executed = Reason::SqlPrepare;
   std::optional<Reason> kept_by_write{};
 };
@@ -362,7 +362,7 @@ TEST(Route, WithoutResolvedNamesAReadIsPending) {
 
 TEST(Route, FactsWithoutAStatementAreDoubt) {
   const parser::StatementFacts none;
-  const Resolved plain{Verdict::Plain, Reason::PlainRead, {}, false, true, false, {}};
+  const Resolved plain{Verdict::Plain, Reason::PlainRead, {}, false, true, false, false, {}};
   const RouteItem item{&none, &plain, false};
   EXPECT_EQ(route({&item, 1}, SessionRouting{}, Policy()).scope, Scope::Primary);
   SessionRouting session;
