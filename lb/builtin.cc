@@ -121,6 +121,11 @@ BuiltinFunction builtin_function(std::string_view name) {
 }
 
 bool looks_names_up(std::string_view function) {
+  // Of text, numbers and types that have been looked up.
+  if (function.starts_with("regexp_") || function.starts_with("regr_")) return false;
+  for (const std::string_view name : {"pg_typeof", "pg_size_pretty", "pg_size_bytes", "pg_column_size", "pg_client_encoding"}) {
+    if (function == name) return false;
+  }
   return function.starts_with("pg_") || function.starts_with("reg") || function.starts_with("to_reg") ||
          function.starts_with("has_") || function == "format_type" || function == "current_schemas";
 }

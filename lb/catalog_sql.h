@@ -110,7 +110,8 @@ inline constexpr std::string_view kReach = R"(, reach (rkind, robj, kind, obj, p
 
 // What is wrong with it:
 //   found      everything reached: WRONG is no thing for a standby, NOISY may change the session's state, LATE looks
-//              names up when it runs, USED is PostgreSQL's own
+//              up names of relations or types when it runs (a body that has no word behind or before which one
+//              could stand does not), USED is PostgreSQL's own
 //   cast_type  user-defined types that a wrong cast is from or to (PostgreSQL's own if both are), and those built upon
 //              them: which of a type's casts a text means is not looked into
 //   flags      of each root, all together; a line of USES is "f:function" or "r:schema.relation", and ends with
@@ -125,7 +126,8 @@ inline constexpr std::string_view kFlags = R"(, found (rkind, robj, path, wrong,
         FROM pg_rewrite w WHERE w.ev_class = c.oid AND c.relkind = 'v')),
     false, false, CASE WHEN c.oid < 16384 THEN concat('r:', n.nspname, '.', c.relname) END
     FROM reach r JOIN pg_class c ON c.oid = r.obj JOIN pg_namespace n ON n.oid = c.relnamespace WHERE r.kind = 'r'
-  UNION ALL SELECT r.rkind, r.robj, r.path, b.bad, b.bad, p.oid >= 16384 AND l.name IN ('sql', 'plpgsql'),
+  UNION ALL SELECT r.rkind, r.robj, r.path, b.bad, b.bad, p.oid >= 16384 AND l.name IN ('sql', 'plpgsql')
+        AND p.prosrc ~* E'\\m(from|join|into|update|delete|insert|merge|table|using|only|copy|lock|truncate|cast|declare|execute|call|(to_)?reg[a-z]+|(pg|has)_[a-z_]+|[a-z]+val|current_schemas?|format_type)\\M|::|%|\\m(?!(select|return|notice|warning|exception|info|then|else|when|and|or|in|like)\\M)\\w+\\s*''',
       CASE WHEN p.oid < 16384 THEN concat('f:', p.proname) END
     FROM reach r JOIN pg_proc p ON p.oid = r.obj JOIN language l ON l.oid = p.prolang
     CROSS JOIN LATERAL (SELECT CASE WHEN p.oid < 16384 THEN r.rkind = 'c' AND p.provolatile = 'v'
