@@ -260,7 +260,9 @@ TEST_F(ConsoleTest, statistics) {
       app = row;
   const auto number = [&](const char* name) { return std::stoll(app[name]); };
   EXPECT_EQ(number("total_client_login_count"), 4);
-  EXPECT_EQ(number("total_xact_count"), 4 * 7);
+  // What runs again elsewhere, or needs a name looked up first, counts as often as it is sent.
+  EXPECT_GE(number("total_xact_count"), 4 * 7);
+  EXPECT_LE(number("total_xact_count"), 4 * 9);
   EXPECT_GE(number("total_query_count"), 4 * 8);
   EXPECT_LE(number("total_query_count"), 4 * 10);
   EXPECT_GE(number("total_query_time"), 4 * 7 * 9000);
