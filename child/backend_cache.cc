@@ -100,7 +100,8 @@ std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey&
   auto best = group.idle.end();
   for (auto it = group.idle.end(); it != group.idle.begin();) {
     --it;
-    if ((*it)->key() != key) continue;
+    // Half of a message that nobody has asked for is nobody's: the rest of it would be taken for an answer.
+    if ((*it)->key() != key || !(*it)->quiet()) continue;
     if ((*it)->image == request.image) {
       best = it;
       break;

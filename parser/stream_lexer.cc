@@ -135,7 +135,7 @@ bool StreamLexer::in_token(char c) {
       return true;
     }
     end_token(StreamToken::Word);
-    token_ = "&";
+    token_.assign(1, '&');
     state_ = State::Operator;
     return on_operator(c);
   case State::Number:
