@@ -23,6 +23,9 @@ constexpr std::chrono::seconds kRetry{2};
 // Nobody waits for the answer: names are asked for when none was new for kPause, or some have waited for kLongest.
 constexpr std::chrono::seconds kPause{1};
 constexpr std::chrono::seconds kLongest{10};
+// Between two comparisons of the catalogue: what the servers spend on them stays small, however large the catalogue is.
+constexpr std::chrono::milliseconds kCompareEvery{200};
+constexpr int kCompareShare = 30;
 
 // Somebody waits for the answer: reads that could leave the primary (for nodes that are there, or come back), or connections
 // that are given back only once it is known what was done on them.
@@ -35,12 +38,17 @@ std::string id_of(const lb::Missing& name) { return std::to_string(static_cast<i
 CatalogLookup::CatalogLookup(Worker& worker) : worker_(worker) {}
 CatalogLookup::~CatalogLookup() = default;
 
-void CatalogLookup::want(const std::string& database, std::span<const lb::Missing> names) {
+CatalogLookup::Connection& CatalogLookup::connection_to(const std::string& database) {
   auto& slot = connections_[database];
   if (slot == nullptr) {
     slot = std::make_unique<Connection>();
     slot->database = database;
   }
+  return *slot;
+}
+
+void CatalogLookup::want(const std::string& database, std::span<const lb::Missing> names) {
+  Connection* const slot = &connection_to(database);
   bool fresh = false;
   if (slot->wanted.empty()) slot->waits_since = worker_.loop().now();
   for (const lb::Missing& name : names) {
@@ -54,12 +62,22 @@ void CatalogLookup::want(const std::string& database, std::span<const lb::Missin
   if (fresh || (!slot->wanted.empty() && slot->backend == nullptr)) run(*slot);
 }
 
+void CatalogLookup::suspect(const std::string& database) {
+  Connection& connection = connection_to(database);
+  connection.suspect = true;
+  run(connection);
+}
+
 void CatalogLookup::run(Connection& connection) {
-  if (connection.busy || connection.wanted.empty()) return;
+  const bool compares = connection.suspect && worker_.loop().now() >= connection.compare_at;
+  if (connection.busy || (connection.wanted.empty() && !compares)) return;
   if (connection.backend != nullptr && connection.login == nullptr && !connection.backend->alive()) {
     worker_.loop().destroy_later(std::move(connection.backend));
   }
-  if (connection.backend != nullptr && connection.login == nullptr) return ask(connection);
+  if (connection.backend != nullptr && connection.login == nullptr) {
+    // Before the first names are asked for, too: so that there is something to compare with.
+    return compares || connection.fingerprint.empty() ? compare(connection) : ask(connection);
+  }
   if (connection.login == nullptr && worker_.loop().now() >= connection.retry_at) open(connection);
 }
 
@@ -142,6 +160,36 @@ void CatalogLookup::ask(Connection& connection) {
                        [this, database = connection.database, epoch](InternalResult& result) { answered(database, epoch, result); });
 }
 
+void CatalogLookup::compare(Connection& connection) {
+  connection.busy = true;
+  const bool suspect = std::exchange(connection.suspect, false);
+  std::string query;
+  wire::encode_query(query, lb::catalog_fingerprint_query());
+  InternalQuery::start(worker_, *connection.backend, std::move(query), 1,
+                       [this, database = connection.database, at = worker_.loop().now(), suspect](InternalResult& result) { compared(database, at, suspect, result); });
+}
+
+void CatalogLookup::compared(const std::string& database, Monotonic asked_at, bool suspect, InternalResult& result) {
+  Connection& connection = *connections_.at(database);
+  connection.busy = false;
+  const Monotonic now = worker_.loop().now();
+  connection.compare_at = now + std::max<Monotonic::duration>(kCompareEvery, kCompareShare * (now - asked_at));
+  connection.idle_since = now;
+  std::string fingerprint = "unknown";
+  if (!result.error && result.rows.size() == 1 && result.rows.front().size() == 1) fingerprint = result.rows.front().front().value_or("");
+  const bool same = connection.fingerprint == fingerprint && !result.error;
+  if (suspect && !same) {
+    log::info("the catalogue of database \"{}\" may have changed", database);
+    worker_.resolver().catalog_changed();
+  }
+  connection.fingerprint = std::move(fingerprint);
+  if (result.lost) {
+    log::warning("the catalogue of database \"{}\" cannot be read: {}", database, result.error->one_line());
+    return close(connection);
+  }
+  run(connection);
+}
+
 void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, InternalResult& result) {
   Connection& connection = *connections_.at(database);
   connection.busy = false;
@@ -173,7 +221,7 @@ void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, I
     schemas.reserve(fact.schemas.size());
     for (const lb::SchemaFlags& flags : fact.schemas) {
       schemas.push_back({flags.schema, flags.plain, flags.plain_to_write, flags.builtin, flags.quiet, flags.late, flags.path_doubts,
-                         flags.reads_itself, flags.writes_itself, flags.draws_nothing});
+                         flags.reads_itself, flags.writes_itself, flags.draws_nothing, flags.tells_time});
     }
     table.insert(epoch, database, fact.kind, fact.name, schemas, now);
   }
@@ -186,7 +234,7 @@ void CatalogLookup::answered(const std::string& database, std::uint64_t epoch, I
 
 void CatalogLookup::sweep(Monotonic now) {
   for (auto& [database, connection] : connections_) {
-    if (!connection->wanted.empty() && (now - connection->last_name >= kPause || now - connection->waits_since >= kLongest)) run(*connection);
+    if (connection->suspect || (!connection->wanted.empty() && (now - connection->last_name >= kPause || now - connection->waits_since >= kLongest))) run(*connection);
     if (connection->backend == nullptr || connection->login != nullptr || connection->busy) continue;
     if (now - connection->idle_since > kIdle) close(*connection);
   }

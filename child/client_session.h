@@ -246,8 +246,10 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool takes_back_startup_midway() const;
   void use_startup_packet();
   void apply_named(const lb::NamedEffect& named);
-  lb::Target route_batch();
+  lb::Target route_batch(Bytes bytes);
   bool opens_portal_in_block() const;
+  bool begins_block() const;
+  bool binds_date_word_in_block(Bytes bytes) const;
   lb::Target decided(lb::Target target);
   int choose_node(const lb::Target& target);
   lb::ReaderInputs reader_inputs(lb::Candidates candidates);
@@ -497,6 +499,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   bool server_forward_ = true;   // ... and whether they go to the client
   char ready_status_ = 'I';      // of the ReadyForQuery just seen
   bool catalog_changed_ = false;
+  bool catalog_suspect_ = false;  // ... or may have, by what user-defined code has done
   bool state_changed_ = false;
   bool completed_any_ = false;   // a statement of this exchange has completed
   bool retry_on_primary_ = false;

@@ -16,6 +16,7 @@
 #include "common/wire/encode.h"
 #include "common/wire/frontend.h"
 #include "lb/reader.h"
+#include "parser/names.h"
 
 namespace weir::child {
 namespace {
@@ -104,7 +105,7 @@ bool ClientSession::all_local() const {
   return any;
 }
 
-lb::Target ClientSession::route_batch() {
+lb::Target ClientSession::route_batch(Bytes bytes) {
   route_items_.clear();
   resolutions_.clear();
   executed_.clear();
@@ -142,8 +143,9 @@ lb::Target ClientSession::route_batch() {
   // A portal is bound to its node like a cursor, and what follows in the block may need the primary. It also is the one
   // that has, and so refuses a second time, what SQL has prepared.
   const bool portal = opens_portal_in_block();
-  if (portal || names_sql_statement()) {
-    const lb::Reason cause = portal ? lb::Reason::OpenCursor : lb::Reason::SqlPrepare;
+  const bool date_word = !portal && binds_date_word_in_block(bytes);
+  if (portal || date_word || names_sql_statement()) {
+    const lb::Reason cause = portal ? lb::Reason::OpenCursor : date_word ? lb::Reason::NowInBlock : lb::Reason::SqlPrepare;
     if (status_ == 'I' || held_ == HeldBlock::Held) {
       batch_.primary_only = true;
       batch_.forced = cause;
@@ -180,9 +182,32 @@ lb::Target ClientSession::decided(lb::Target target) {
 bool ClientSession::opens_portal_in_block() const {
   if (batch_.kind != Batch::Kind::Extended) return false;
   const bool portal = std::any_of(batch_.items.begin(), batch_.items.end(), [](const BatchItem& item) { return item.what == Sent::Bind && !item.name.empty(); });
-  if (!portal || status_ != 'I') return portal;
+  return portal && (status_ != 'I' || begins_block());
+}
+
+bool ClientSession::begins_block() const {
   return std::any_of(route_items_.begin(), route_items_.end(), [](const lb::RouteItem& item) {
     return std::any_of(item.facts->statements.begin(), item.facts->statements.end(), [](const parser::Statement& s) { return s.kind == StatementKind::Begin; });
+  });
+}
+
+// A value such as 'now' means the time of the transaction, if it is bound as a timestamp, and that would change if the block
+// moved to another node.
+bool ClientSession::binds_date_word_in_block(Bytes bytes) const {
+  if (batch_.kind != Batch::Kind::Extended || batch_.end == Batch::End::Oversize) return false;
+  if (status_ == 'I' ? !begins_block() : (held_ != HeldBlock::Held && !block_on_standby())) return false;
+  return std::any_of(batch_.items.begin(), batch_.items.end(), [bytes](const BatchItem& item) {
+    if (item.what != Sent::Bind || item.offset + item.size > bytes.size()) return false;
+    ByteReader reader(bytes.subspan(item.offset + 5, item.size - 5));
+    reader.cstring();
+    reader.cstring();
+    for (int formats = reader.i16(); formats > 0 && reader.ok(); --formats) reader.i16();
+    for (int values = reader.i16(); values > 0 && reader.ok(); --values) {
+      const std::int32_t length = reader.i32();
+      if (length < 0) continue;
+      if (parser::has_date_word(as_text(reader.take(static_cast<std::size_t>(length))))) return true;
+    }
+    return false;
   });
 }
 
@@ -200,7 +225,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
     return Dispatch::Sent;
   }
   if (!in_flight && !tracker_.unsynced() && answer_block(bytes)) return state_ == ClientState::Closing ? Dispatch::Ended : Dispatch::Sent;
-  const lb::Target target = route_batch();
+  const lb::Target target = route_batch(bytes);
   if (in_flight) {
     // Nothing is known yet of what the exchange under way will change. On the primary everything may follow; a standby's
     // answer is awaited, since it may have to be run again.

@@ -11,7 +11,7 @@ namespace weir::child {
 
 // What sending the batch may do to the session counts from now on.
 void ClientSession::apply_effects() {
-  if (batch_.kind == Batch::Kind::Function) routing_.opaque_state = true;
+  if (batch_.kind == Batch::Kind::Function) routing_.opaque_state = catalog_suspect_ = true;
   for (const Resolution* resolution : resolutions_) note_effects(*resolution);
   for (const Executed& executed : executed_) note_execution(*executed.prepared);
   note_written_unseen();
@@ -28,6 +28,7 @@ void ClientSession::note_effects(const Resolution& resolution) {
 void ClientSession::note_fears(const lb::Effects& effects) {
   note_temp(effects);
   routing_.opaque_state |= effects.opaque_state;
+  catalog_suspect_ |= effects.opaque_state;
   routing_.unusual_isolation |= effects.unusual_isolation;
   routing_.serializable_default |= effects.serializable_default;
   session_locks_ |= effects.session_locks;
@@ -206,7 +207,7 @@ void ClientSession::verify_writes() {
       if (use.use != lb::NameUse::Written) routing_.unverified_effects = true;
     }
   }
-  if (opaque) routing_.opaque_state = true;
+  if (opaque) routing_.opaque_state = catalog_suspect_ = true;
 }
 
 }  // namespace weir::child

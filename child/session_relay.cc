@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "child/catalog_lookup.h"
 #include "child/client_session.h"
 #include "child/internal_query.h"
 #include "child/replay_messages.h"
@@ -451,6 +452,7 @@ void ClientSession::settle(Backend& backend) {
     completed_any_ = false;
     if (!hold_cursor_) routing_.open_cursor = false;
     if (std::exchange(catalog_changed_, false)) worker_.resolver().catalog_changed();
+    if (std::exchange(catalog_suspect_, false)) worker_.catalog_lookup().suspect(identity_.database);
   } else if (block_node_ < 0) {
     block_node_ = backend.node();
     routing_.block_on_standby = !primary_backend(backend);

@@ -5,6 +5,7 @@
 
 #include "lb/builtin.h"
 #include "lb/catalog_sql.h"
+#include "parser/names.h"
 
 namespace weir::lb {
 namespace {
@@ -46,6 +47,7 @@ struct OwnUse {
   bool plain = false;
   bool quiet = false;
   bool late = false;
+  bool clock = false;
 };
 
 OwnUse judge_own(std::string_view use) {
@@ -53,8 +55,9 @@ OwnUse judge_own(std::string_view use) {
   if (use.starts_with("f:")) {
     const BuiltinFunction function = builtin_function(name);
     const bool quiet = function == BuiltinFunction::Harmless || function == BuiltinFunction::NeedsPrimary;
-    return {function == BuiltinFunction::Harmless, quiet, looks_names_up(name)};
+    return {function == BuiltinFunction::Harmless, quiet, looks_names_up(name), parser::is_now_like(name)};
   }
+  if (use == "c:") return {true, true, false, true};
   if (use == "q:") return {false, true, false};
   const std::size_t dot = name.find('.');
   if (!use.starts_with("r:") || dot == std::string_view::npos) return {};
@@ -82,6 +85,7 @@ void judge_uses(std::string_view uses, SchemaFlags& flags) {
     const std::size_t at = line.find('@');
     const OwnUse own = judge_own(line.substr(0, at));
     flags.late = flags.late || own.late;
+    flags.tells_time = flags.tells_time || own.clock;
     if (own.plain && own.quiet) continue;
     if (at != std::string_view::npos) {
       add_path_doubt(line.substr(at + 1), own.quiet, flags);
@@ -127,6 +131,8 @@ std::string catalog_query(std::span<const Missing> names) {
   text += sql::kOthers;
   return text;
 }
+
+std::string_view catalog_fingerprint_query() { return sql::kFingerprint; }
 
 std::optional<std::vector<CatalogFact>> parse_catalog_rows(std::span<const Missing> names,
                                                            std::span<const CatalogRow> rows) {

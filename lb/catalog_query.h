@@ -28,6 +28,10 @@ inline constexpr std::size_t kCatalogColumns = 12;  // kind, name, schema, the f
 // unknown. Names must be valid in the connection's client_encoding, or it fails whole.
 std::string catalog_query(std::span<const Missing> names);
 
+// A simple Query whose one value is another one after any change of the catalogue that facts hang on, temporary objects
+// aside. VACUUM, ANALYZE and temporary tables do not change it.
+std::string_view catalog_fingerprint_query();
+
 // One row as text. Booleans are "t" and "f".
 using CatalogRow = std::vector<std::optional<std::string>>;
 
@@ -43,6 +47,7 @@ struct SchemaFlags {
   bool reads_itself = false;
   bool writes_itself = false;
   bool draws_nothing = false;
+  bool tells_time = false;
   bool operator==(const SchemaFlags&) const = default;
 };
 

@@ -40,12 +40,13 @@ inline constexpr std::string_view kRoots = R"(, rel (relid, name, schema, relkin
 //     "t.f" may be a call of f(t)
 //   a function: its aggregate's parts, the default arguments and the SQL body as trees; in a body that is text every
 //     function, relation, type and operator that has the name of one of its words, unless the function's name is
-//     nothing but PostgreSQL's. Whether such a word means an object of another schema hangs on the search path of the
+//     nothing but PostgreSQL's (what stands between quotation marks is a word too). Whether such a word means an object of another schema hangs on the search path of the
 //     session, and that schema is noted in PATH ('' always; '*' always, also for what is reached through it, since the
 //     function has a search path of its own)
 //   a type: what its checks, its own functions, its columns, elements or base type run
 //   an operator: its function
 //   user-defined casts (kind 'c'), whoever uses them, unless C code that says it is not volatile
+//   what tells the time of the transaction, or who runs it, is reached as kind 'n'
 // pg_depend knows of user-defined objects only; PostgreSQL's own are found in the text of the trees.
 inline constexpr std::string_view kReach = R"(, reach (rkind, robj, kind, obj, path) AS (
   SELECT r.kind, r.obj, r.kind, r.obj, ''::text FROM root r WHERE r.obj >= 16384
@@ -76,6 +77,7 @@ inline constexpr std::string_view kReach = R"(, reach (rkind, robj, kind, obj, p
       UNION ALL SELECT 'f', m[1]::oid
         FROM regexp_matches(n.tree, ':(?:funcid|opfuncid|aggfnoid|winfnoid) ([0-9]+)', 'g') m
       UNION ALL SELECT 'r', m[1]::oid FROM regexp_matches(n.tree, ':relid ([0-9]+)', 'g') m
+      UNION ALL SELECT 'n', 1::oid WHERE n.tree ~ 'SQLVALUEFUNCTION :op [0-8] '
     ) s (kind, obj)
     UNION ALL SELECT 'r', i.inhrelid, '' FROM pg_inherits i WHERE r.kind = 'r' AND i.inhparent = r.obj
     UNION ALL SELECT 'f', o.oprcode::oid, '' FROM pg_operator o WHERE r.kind = 'o' AND o.oid = r.obj
@@ -91,32 +93,37 @@ inline constexpr std::string_view kReach = R"(, reach (rkind, robj, kind, obj, p
       FROM pg_proc p JOIN language l ON l.oid = p.prolang
       CROSS JOIN LATERAL (SELECT p.proconfig::text ~ 'search_path' IS TRUE OR p.prosrc ~* 'search_path', ARRAY(
         SELECT t FROM regexp_split_to_table(p.prosrc, E'[\x01-#%-/:-@[-^`{-\x7f]+') t
-        UNION SELECT lower(t) FROM regexp_split_to_table(p.prosrc, E'[\x01-#%-/:-@[-^`{-\x7f]+') t)) g (own_path, words)
+        UNION SELECT lower(t) FROM regexp_split_to_table(p.prosrc, E'[\x01-#%-/:-@[-^`{-\x7f]+') t
+        UNION SELECT replace(t, E'\x01', '"') FROM regexp_split_to_table(replace(p.prosrc, '""', E'\x01'), '"') t
+          WHERE octet_length(t) < 256)) g (own_path, words)
       CROSS JOIN LATERAL (
         SELECT 'f', q.oid, q.pronamespace FROM unnest(g.words) u (word) JOIN pg_proc q ON q.proname = u.word::name
         UNION ALL SELECT 'r', c.oid, c.relnamespace FROM unnest(g.words) u (word)
           JOIN pg_class c ON c.relname = u.word::name
           WHERE c.relkind IN ('r', 'p', 'm', 'v', 'f', 'S') AND c.relpersistence <> 't'
         UNION ALL SELECT 't', t.oid, t.typnamespace FROM unnest(g.words) u (word)
-          JOIN pg_type t ON t.typname = u.word::name WHERE t.oid >= 16384 AND t.typtype <> 'c'
+          JOIN pg_type t ON t.typname = u.word::name WHERE t.oid >= 16384
         UNION ALL SELECT 'o', o.oid, o.oprnamespace FROM pg_operator o JOIN pg_proc q ON q.oid = o.oprcode
           JOIN language k ON k.oid = q.prolang WHERE o.oid >= 16384 AND strpos(p.prosrc, o.oprname) > 0
             AND (q.provolatile = 'v' OR k.name NOT IN ('c', 'internal'))) y (kind, obj, namespace)
       JOIN pg_namespace s ON s.oid = y.namespace
       WHERE r.kind = 'f' AND p.oid = r.obj AND l.name IN ('sql', 'plpgsql')
+    UNION ALL SELECT 'n', 1::oid, '' FROM pg_proc p JOIN language l ON l.oid = p.prolang
+      WHERE r.kind = 'f' AND p.oid = r.obj AND l.name IN ('sql', 'plpgsql') AND p.prosrc ~* E'\\m(now|today|tomorrow|yesterday|current_(date|time|timestamp)|local(time|timestamp)|(transaction|statement)_timestamp|age)\\M'
   ) x (kind, obj, path) ON r.obj >= 16384
-  WHERE x.obj >= 16384 OR (x.kind IN ('f', 'r') AND x.obj <> 0)
+  WHERE x.obj >= 16384 OR (x.kind IN ('f', 'r', 'n') AND x.obj <> 0)
 ))";
 
 // What is wrong with it:
 //   found      everything reached: WRONG is no thing for a standby, NOISY may change the session's state, LATE looks
 //              up names of relations or types when it runs (a body that has no word behind or before which one
-//              could stand does not), USED is PostgreSQL's own
+//              could stand does not, nor one that names its relations with their schemas; what its literals hold does not
+//              count where it is plain where they end), USED is PostgreSQL's own
 //   cast_type  user-defined types that a wrong cast is from or to (PostgreSQL's own if both are), and those built upon
 //              them: which of a type's casts a text means is not looked into
 //   flags      of each root, all together; a line of USES is "f:function" or "r:schema.relation", and ends with
 //              "@schema" if it counts only with that schema on the search path; "n:@schema" is noisy then, "q:@schema"
-//              wrong and no more
+//              wrong and no more; "c:" is what tells the time
 // A body that runs a text of its own making, a procedural language other than plpgsql, and C functions that are known
 // to run a text given to them are wrong whatever they say of themselves. Otherwise IMMUTABLE and STABLE are believed:
 // the server refuses commands that write in such functions, and what they call has been looked at too.
@@ -127,15 +134,17 @@ inline constexpr std::string_view kFlags = R"(, found (rkind, robj, path, wrong,
     false, false, CASE WHEN c.oid < 16384 THEN concat('r:', n.nspname, '.', c.relname) END
     FROM reach r JOIN pg_class c ON c.oid = r.obj JOIN pg_namespace n ON n.oid = c.relnamespace WHERE r.kind = 'r'
   UNION ALL SELECT r.rkind, r.robj, r.path, b.bad, b.bad, p.oid >= 16384 AND l.name IN ('sql', 'plpgsql')
-        AND p.prosrc ~* E'\\m(from|join|into|update|delete|insert|merge|table|using|only|copy|lock|truncate|cast|declare|execute|call|(to_)?reg[a-z]+|(pg|has)_[a-z_]+|[a-z]+val|current_schemas?|format_type)\\M|::|%|\\m(?!(select|return|notice|warning|exception|info|then|else|when|and|or|in|like)\\M)\\w+\\s*''',
+        AND b.code ~* E'\\m(into|update|delete|insert|merge|table|only|copy|lock|truncate|cast|declare|execute|call|(to_)?reg[a-z]+|(pg|has)_[a-z_]+|[a-z]+val|current_schemas?|format_type)\\M|::|%\\s*(row)?type|u&"|\\m(from|join)\\M(?!\\s+[a-z_]\\w*\\s*[.])|\\mfrom\\M[^;]*,|\\musing\\M(?!\\s*[(]|\\s+(message|errcode|detail|hint)\\M)|\\m(?!(select|return|notice|warning|exception|info|then|else|when|and|or|in|like)\\M)\\w+\\s*''',
       CASE WHEN p.oid < 16384 THEN concat('f:', p.proname) END
     FROM reach r JOIN pg_proc p ON p.oid = r.obj JOIN language l ON l.oid = p.prolang
-    CROSS JOIN LATERAL (SELECT CASE WHEN p.oid < 16384 THEN r.rkind = 'c' AND p.provolatile = 'v'
+    CROSS JOIN LATERAL (SELECT CASE WHEN p.prosrc ~ E'--|/[*]|[$][^0-9]|["\\\\]' THEN p.prosrc
+      ELSE regexp_replace(p.prosrc, '''[^'']*''', '''''', 'g') END, CASE WHEN p.oid < 16384 THEN r.rkind = 'c' AND p.provolatile = 'v'
       ELSE (p.provolatile = 'v' AND p.prokind <> 'a') OR p.prokind = 'p'
         OR l.name NOT IN ('sql', 'plpgsql', 'c', 'internal')
         OR (l.name = 'c' AND p.proname ~ '^(crosstab|connectby|dblink|xpath_table)')
-        OR (l.name IN ('sql', 'plpgsql') AND p.prosrc ~* E'\\m(execute|pg_temp)') END) b (bad)
+        OR (l.name IN ('sql', 'plpgsql') AND p.prosrc ~* E'\\m(execute|pg_temp)|\\mu&"') END) b (code, bad)
     WHERE r.kind = 'f'
+  UNION ALL SELECT r.rkind, r.robj, '', false, false, false, 'c:' FROM reach r WHERE r.kind = 'n'
 ), cast_type (typ) AS (
   SELECT t.oid FROM pg_cast c JOIN pg_type t ON t.oid IN (c.castsource, c.casttarget)
     WHERE EXISTS (SELECT FROM found f WHERE f.rkind = 'c' AND f.robj = c.oid AND f.wrong)
@@ -146,7 +155,7 @@ inline constexpr std::string_view kFlags = R"(, found (rkind, robj, path, wrong,
       WHERE a.atttypid = b.typ AND c.reltype <> 0) x
 ), flags (kind, obj, plain, quiet, late, uses) AS (
   SELECT s.rkind, s.robj, NOT bool_or(s.wrong AND s.path IN ('', '*')), NOT bool_or(s.noisy AND s.path IN ('', '*')),
-    bool_or(s.late), string_agg(DISTINCT CASE
+    bool_or(s.late AND (s.path IN ('', '*') OR NOT (s.wrong OR s.noisy))), string_agg(DISTINCT CASE
       WHEN s.path IN ('', '*') THEN s.used
       WHEN s.noisy THEN concat('n:@', s.path)
       WHEN s.wrong THEN concat('q:@', s.path)
@@ -233,5 +242,25 @@ WHERE r.kind <> 'r' GROUP BY r.kind, r.name, r.schema
 UNION ALL SELECT DISTINCT 'f', '', n.nspname::text, false, false, false, false, false, '', false, false, false
 FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_namespace n ON n.oid = p.pronamespace
 WHERE e.evtenabled <> 'D' AND EXISTS (SELECT FROM want w WHERE w.kind = 'f' AND w.name = ''))";
+
+// Which rows there are, and by which transaction each was written.
+inline constexpr std::string_view kFingerprint = R"(SET search_path = pg_catalog; SET jit = off; SET statement_timeout = '10s';
+WITH temp (relid) AS (SELECT oid FROM pg_class WHERE relpersistence = 't'),
+lines (kind, id, written) AS (
+  SELECT 1, oid, xmin FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND relpersistence <> 't' AND oid >= 16384
+  UNION ALL SELECT 2, oid, xmin FROM pg_proc WHERE oid >= 16384
+  UNION ALL SELECT 3, oid, xmin FROM pg_type WHERE oid >= 16384 AND typtype <> 'c' AND typelem = 0
+  UNION ALL SELECT 4, oid, xmin FROM pg_operator WHERE oid >= 16384
+  UNION ALL SELECT 5, oid, xmin FROM pg_cast WHERE oid >= 16384
+  UNION ALL SELECT 6, oid, xmin FROM pg_rewrite WHERE oid >= 16384 AND ev_class NOT IN (SELECT relid FROM temp)
+  UNION ALL SELECT 7, oid, xmin FROM pg_policy
+  UNION ALL SELECT 8, oid, xmin FROM pg_trigger WHERE tgrelid NOT IN (SELECT relid FROM temp)
+  UNION ALL SELECT 9, oid, xmin FROM pg_attrdef WHERE adrelid NOT IN (SELECT relid FROM temp)
+  UNION ALL SELECT 10, oid, xmin FROM pg_constraint WHERE oid >= 16384 AND conrelid NOT IN (SELECT relid FROM temp)
+  UNION ALL SELECT 11, oid, xmin FROM pg_event_trigger
+  UNION ALL SELECT 12, oid, xmin FROM pg_namespace WHERE nspname !~ '^pg_(toast_)?temp_'
+  UNION ALL SELECT 13, inhrelid, xmin FROM pg_inherits WHERE inhrelid NOT IN (SELECT relid FROM temp)
+)
+SELECT concat(count(*), '/', sum(hashtext(concat(kind, ':', id, ':', written))::bigint)) FROM lines)";
 
 }  // namespace weir::lb::sql

@@ -49,8 +49,8 @@ struct Effects {
   // Fails inside a transaction block, and so beside an injection in the same implicit transaction.
   bool refuses_block = false;
   // The catalogue may have changed once the statement (its transaction, if in a block) has committed: bump the epoch.
-  // Functions and CALL are not counted, since each call would make all facts unknown: what they change is noticed when
-  // the facts expire or a standby refuses.
+  // Functions and CALL are not counted, since each call would make all facts unknown: opaque_state tells that the catalogue
+  // must be compared with what it was.
   bool changes_catalog = false;
   // changes_catalog is but a fear, since the text could not be classified: no bump is needed if no command tag of its
   // answer says tag_may_change_catalog.

@@ -14,9 +14,21 @@ using shmem::FactKind;
 
 constexpr std::size_t kMaxNameBytes = 63;  // the server cuts longer ones
 
-Judgement doubt(Reason reason, Verification effect) { return {Verdict::Doubt, reason, effect, false, false, false, true}; }
+Judgement doubt(Reason reason, Verification effect) {
+  Judgement result;
+  result.verdict = Verdict::Doubt;
+  result.reason = reason;
+  result.effect = effect;
+  result.draws = result.beyond = true;
+  return result;
+}
 
-Judgement ask() { return {Verdict::Unknown, Reason::CatalogPending, Verification::Unknown, false, true, false, true}; }
+Judgement ask() {
+  Judgement result = doubt(Reason::CatalogPending, Verification::Unknown);
+  result.verdict = Verdict::Unknown;
+  result.must_ask = true;
+  return result;
+}
 
 // Of two meanings of a name the worse counts, each in its own respect. The first doubt names the reason.
 void add(Judgement& sum, const Judgement& one) {
@@ -28,6 +40,7 @@ void add(Judgement& sum, const Judgement& one) {
   sum.session_lock = sum.session_lock || one.session_lock;
   sum.late = sum.late || one.late;
   sum.draws = sum.draws || one.draws;
+  sum.clock = sum.clock || one.clock;
   sum.beyond = sum.beyond || one.beyond;
 }
 
@@ -63,6 +76,7 @@ Judgement own_function(std::string_view name) {
       result = doubt(Reason::VolatileFunction, Verification::Opaque);
       break;
   }
+  result.draws = false;  // nextval() and its kin are told by their names
   result.late = looks_names_up(name);
   result.beyond = result.late || builtin_function(name) == BuiltinFunction::OpaqueEffect;
   return result;
@@ -159,6 +173,7 @@ void Judge::add_user_fact(const shmem::SchemaFact& fact, Reason reason, Judgemen
   Judgement one;
   if (!plain) one = doubt(reason, quiet ? Verification::Harmless : Verification::Opaque);
   one.late = fact.late;
+  one.clock = fact.tells_time;
   one.beyond = true;
   add(result, one);
 }
@@ -185,7 +200,8 @@ Judgement Judge::relation(const Name& name, bool written) const {
     if (fact.plain_to_write) one.effect = Verification::Harmless;
     if (written && !fact.plain_to_write) one.effect = Verification::Opaque;
     one.beyond = written ? !fact.writes_itself : !fact.reads_itself;
-    one.draws = written && !fact.draws_nothing;
+    // A view that is no plain read may draw.
+    one.draws = written ? !fact.draws_nothing : one.draws && !fact.reads_itself;
     add(result, one);
   }
   // Made by an open transaction, temporary, or a mistake: the primary says which.
@@ -198,6 +214,7 @@ Judgement Judge::function(const Name& name) const {
   if (listing == FunctionListing::ReadOnly) {
     Judgement listed;
     listed.late = true;
+    listed.clock = true;
     listed.beyond = true;
     return listed;
   }

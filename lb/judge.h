@@ -19,6 +19,7 @@ struct Judgement {
   bool must_ask = false;  // the catalogue has not been asked for it
   bool late = false;      // names are looked up when it runs: temporary objects may be met
   bool draws = false;     // Written: its defaults may draw from sequences, or ask what was drawn
+  bool clock = false;     // the time of the transaction may be told by what runs with it
   bool beyond = false;    // it may reach relations that the text does not name (which it reads, unless it is no plain read)
 };
 

@@ -125,6 +125,7 @@ class Resolver {
     if (judgement.must_ask) add_missing_of(out_.missing, use, name);
     if (judgement.session_lock) out_.session_locks = true;
     if (judgement.late) out_.late_names = true;
+    if (judgement.clock) out_.tells_time = true;
     if (judgement.draws) out_.draws = true;
     note_reach(use, name, judgement);
     if (judgement.effect != Verification::Harmless && use == NameUse::Written) out_.writes_verified = false;

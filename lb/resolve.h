@@ -68,6 +68,9 @@ struct Resolved {
   // not name.
   bool late_names = false;
 
+  // The time of the transaction may be told by what runs with it, a view say, and not by the text.
+  bool tells_time = false;
+
   // It may read relations that it does not name: through a view, a function, a parent's children.
   bool reads_beyond = false;
   // It may write relations that it does not name, if it is not a plain read: through a function, a trigger, a rule, a

@@ -169,7 +169,7 @@ class Walk {
     if (resolved == nullptr) return Reason::CatalogPending;
     if (resolved->verdict != Verdict::Plain) return resolved->reason;
     if (session_.may_have_temp && resolved->late_names) return Reason::TempObjects;
-    if (block_ != Block::None && statement.now_like) return Reason::NowInBlock;
+    if (block_ != Block::None && (statement.now_like || resolved->tells_time)) return Reason::NowInBlock;
     if (state_changed_) return Reason::StateThenRead;
     return std::nullopt;
   }

@@ -246,7 +246,8 @@ void FactWalker::on_range_var(const PgQuery__RangeVar& relation, bool target) {
 
 void FactWalker::on_function(const PgQuery__FuncCall& call) {
   Name name = qualified(call.n_funcname, call.funcname);
-  if (is_now_like(name.name))
+  const bool two_times = name.name == "age" && call.n_args == 2; // no clock is asked
+  if (is_now_like(name.name) && !two_times)
     statement_.now_like = true;
   if (literal_matters(name.name))
     exact_ = true;

@@ -5,7 +5,7 @@
 //   3 hash of the key
 //   4 epoch
 //   5 key: kind, length of database, length of name (a byte each), database, name; padded with zeros to whole words
-//   . number of schemas, then for each a byte of flags, a byte of length and the name, a byte of length and the schemas
+//   . number of schemas, then for each two bytes of flags, a byte of length and the name, a byte of length and the schemas
 //     that would make it doubtful; padded likewise
 // Words 3 to the end of the key are compared as they are.
 #include "common/shmem/catalog_facts.h"
@@ -38,7 +38,15 @@ constexpr int kMaxSteps = 64;              // along one bucket
 constexpr std::size_t kPrefixWords = 5;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 31;
 
-enum Flag : std::uint8_t { kPlain = 1, kPlainToWrite = 2, kBuiltin = 4, kQuiet = 8, kLate = 16, kReadsItself = 32, kWritesItself = 64, kDrawsNothing = 128 };
+struct Flag {
+  unsigned bit;
+  bool SchemaFact::*field;
+};
+constexpr Flag kFlags[] = {
+    {1, &SchemaFact::plain},         {2, &SchemaFact::plain_to_write}, {4, &SchemaFact::builtin},
+    {8, &SchemaFact::quiet},         {16, &SchemaFact::late},          {32, &SchemaFact::reads_itself},
+    {64, &SchemaFact::writes_itself}, {128, &SchemaFact::draws_nothing}, {256, &SchemaFact::tells_time},
+};
 
 std::uint64_t load(std::uint64_t& word, std::memory_order order = std::memory_order_relaxed) {
   return std::atomic_ref<std::uint64_t>(word).load(order);
@@ -113,10 +121,10 @@ void append_schemas(std::vector<std::uint64_t>& image, std::span<const SchemaFac
   image.push_back(schemas.size());
   WordWriter writer(image);
   for (const SchemaFact& fact : schemas) {
-    writer.byte(static_cast<std::size_t>((fact.plain ? kPlain : 0) | (fact.plain_to_write ? kPlainToWrite : 0) |
-                                         (fact.builtin ? kBuiltin : 0) | (fact.quiet ? kQuiet : 0) |
-                                         (fact.late ? kLate : 0) | (fact.reads_itself ? kReadsItself : 0) |
-                                         (fact.writes_itself ? kWritesItself : 0) | (fact.draws_nothing ? kDrawsNothing : 0)));
+    unsigned flags = 0;
+    for (const Flag& flag : kFlags) flags |= fact.*flag.field ? flag.bit : 0;
+    writer.byte(flags & 0xff);
+    writer.byte(flags >> 8);
     writer.byte(fact.schema.size());
     writer.text(fact.schema);
     writer.byte(fact.path_doubts.size());
@@ -129,7 +137,7 @@ std::optional<std::vector<SchemaFact>> read_schemas(std::span<const std::uint64_
   if (words.empty()) return std::nullopt;
   const std::uint64_t count = words[0];
   const std::string_view bytes(reinterpret_cast<const char*>(words.data() + 1), (words.size() - 1) * 8);
-  if (count > bytes.size() / 3) return std::nullopt;
+  if (count > bytes.size() / 4) return std::nullopt;
   std::vector<SchemaFact> schemas;
   schemas.reserve(count);
   std::size_t at = 0;
@@ -142,18 +150,12 @@ std::optional<std::vector<SchemaFact>> read_schemas(std::span<const std::uint64_
     return true;
   };
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (at >= bytes.size()) return std::nullopt;
-    const auto flags = static_cast<unsigned char>(bytes[at++]);
+    if (bytes.size() - at < 2) return std::nullopt;
+    const unsigned flags = static_cast<unsigned char>(bytes[at]) | static_cast<unsigned>(static_cast<unsigned char>(bytes[at + 1])) << 8;
+    at += 2;
     SchemaFact fact;
     if (!next(fact.schema) || !next(fact.path_doubts)) return std::nullopt;
-    fact.plain = (flags & kPlain) != 0;
-    fact.plain_to_write = (flags & kPlainToWrite) != 0;
-    fact.builtin = (flags & kBuiltin) != 0;
-    fact.quiet = (flags & kQuiet) != 0;
-    fact.late = (flags & kLate) != 0;
-    fact.reads_itself = (flags & kReadsItself) != 0;
-    fact.writes_itself = (flags & kWritesItself) != 0;
-    fact.draws_nothing = (flags & kDrawsNothing) != 0;
+    for (const Flag& flag : kFlags) fact.*flag.field = (flags & flag.bit) != 0;
     schemas.push_back(fact);
   }
   return schemas;

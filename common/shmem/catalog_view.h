@@ -34,6 +34,8 @@ struct SchemaFact {
   bool writes_itself = false;
   // Relation: no default in what a write to it may write draws from a sequence or asks what was drawn.
   bool draws_nothing = false;
+  // The time of the transaction, or who runs it, may be told by whatever it runs: now() in a view, say.
+  bool tells_time = false;
 };
 
 enum class Known : std::uint8_t { Unknown, Yes };

@@ -2,6 +2,7 @@
 // temporary objects, and that their answers are the primary's.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -119,6 +120,70 @@ TEST_F(CatalogTest, what_is_not_known_goes_to_the_primary_once) {
   maker.must("ALTER FUNCTION changing() VOLATILE");
   EXPECT_TRUE(stays_on_primary(client, "SELECT changing()"));
   maker.must("DROP FUNCTION changing()");
+}
+
+// What the question finds out of every kind of object, in a database of its own.
+TEST_F(CatalogTest, table_of_facts) {
+  constexpr const char* kFacts = "catalog_facts";
+  Connection super(Cluster::shared().conninfo(0, "postgres", "postgres"));
+  super.exec(std::string("DROP DATABASE IF EXISTS ") + kFacts + " WITH (FORCE)");
+  super.must(std::string("CREATE DATABASE ") + kFacts);
+  const std::string command = "PGWEIR_TEST_CONNINFO=\"" + Cluster::shared().conninfo(0, "postgres", kFacts) +
+                              "\" '" WEIR_BINARY_DIR "/unit_lb' --gtest_filter=CatalogServer.*";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  super.must(std::string("DROP DATABASE ") + kFacts + " WITH (FORCE)");
+}
+
+// No statement tells of what a procedure changes.
+TEST_F(CatalogTest, a_change_of_the_catalogue_that_code_makes_is_noticed) {
+  Connection maker(conninfo());
+  maker.must("CREATE OR REPLACE FUNCTION changing() RETURNS int LANGUAGE sql STABLE AS 'SELECT 1';"
+             "CREATE OR REPLACE PROCEDURE changes() LANGUAGE plpgsql AS "
+             "$$BEGIN EXECUTE 'ALTER FUNCTION changing() VOLATILE'; END$$;"
+             "CREATE OR REPLACE FUNCTION changes_back() RETURNS int LANGUAGE plpgsql AS "
+             "$$BEGIN EXECUTE 'ALTER FUNCTION changing() STABLE'; RETURN 1; END$$");
+  Connection client(conninfo());
+  EXPECT_TRUE(weir_.reaches_standby(client, "SELECT changing()"));
+  const auto soon_on_primary = [&] {
+    expect_soon("the change to be noticed", [&] {
+      Connection fresh(conninfo()); // a call on the primary would keep the session there
+      return stays_on_primary(fresh, "SELECT changing()");
+    });
+  };
+  maker.must("CALL changes()");
+  soon_on_primary();
+  for (const char* back : {"SELECT changes_back()", "EXPLAIN ANALYZE SELECT changes_back()"}) {
+    maker.must(back);
+    expect_soon("the change back to be noticed", [&] {
+      Connection fresh(conninfo());
+      return weir_.node_of(fresh, "SELECT changing()") > 0;
+    });
+    maker.must("CALL changes()");
+    soon_on_primary();
+  }
+  maker.must("DROP PROCEDURE changes(); DROP FUNCTION changes_back(); DROP FUNCTION changing()");
+}
+
+// The time of a transaction is one and the same, though its reads may begin on a standby.
+TEST_F(CatalogTest, a_hidden_time_stays_the_same_when_a_block_moves) {
+  for (const char* reads : {"SELECT at FROM v_time", "SELECT at FROM v_on_time", "SELECT tells_time()", "SELECT now()"}) {
+    Connection client(conninfo());
+    ASSERT_TRUE(weir_.reaches_standby(client, reads)) << reads;
+    client.must("BEGIN");
+    client.must("SELECT count(*) FROM plain");
+    const std::string before = client.value(reads);
+    client.must("INSERT INTO filler VALUES (1)");
+    EXPECT_EQ(client.value(reads), before) << reads;
+    client.must("ROLLBACK");
+  }
+  Connection client(conninfo());
+  ASSERT_TRUE(weir_.reaches_standby(client, "SELECT count(*) FROM plain"));
+  client.must("BEGIN");
+  client.must("SELECT count(*) FROM plain");
+  const std::string before = client.exec_params("SELECT $1::timestamptz", {"now"}).value();
+  client.must("INSERT INTO filler VALUES (1)");
+  EXPECT_EQ(client.exec_params("SELECT $1::timestamptz", {"now"}).value(), before);
+  client.must("ROLLBACK");
 }
 
 // Calling what is known to leave the session as it is does not keep it on the primary.

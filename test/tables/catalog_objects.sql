@@ -205,3 +205,28 @@ CREATE FOREIGN TABLE foreign_t (id int) SERVER nowhere;
 CREATE TABLE part_of_foreign (id int) PARTITION BY RANGE (id);
 CREATE FOREIGN TABLE part_foreign PARTITION OF part_of_foreign FOR VALUES FROM (0) TO (10) SERVER nowhere;
 CREATE VIEW v_foreign AS SELECT * FROM part_of_foreign;
+
+-- Names that a body writes in uncommon ways, and what tells the time.
+CREATE FUNCTION "volatile fn"() RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION "odd""fn"() RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION hides_spaced() RETURNS int LANGUAGE sql STABLE AS 'SELECT public."volatile fn"()';
+CREATE FUNCTION hides_marked() RETURNS int LANGUAGE plpgsql STABLE AS 'BEGIN RETURN "odd""fn"(); END';
+CREATE FUNCTION hides_escaped() RETURNS int LANGUAGE sql STABLE AS 'SELECT u&"vol\0061tile_fn"()';
+CREATE FUNCTION declares_composite() RETURNS int LANGUAGE plpgsql STABLE AS
+  'DECLARE r composite_volatile; BEGIN r := ROW(1, ''x''); RETURN 1; END';
+CREATE TABLE with_domain (id int, d domain_volatile);
+CREATE FUNCTION declares_row() RETURNS int LANGUAGE plpgsql STABLE AS
+  'DECLARE r with_domain%ROWTYPE; BEGIN r := ROW(1, ''x''); RETURN 1; END';
+CREATE FUNCTION declares_column() RETURNS int LANGUAGE plpgsql STABLE AS
+  'DECLARE r with_domain.d%TYPE; BEGIN r := ''x''; RETURN 1; END';
+CREATE VIEW v_time AS SELECT now() AS at;
+CREATE VIEW v_date AS SELECT p.id FROM plain p WHERE CURRENT_DATE > '2020-01-01';
+CREATE VIEW v_on_time AS SELECT * FROM v_time;
+CREATE FUNCTION tells_time() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT now()';
+CREATE FUNCTION tells_date() RETURNS text LANGUAGE plpgsql STABLE AS 'BEGIN RETURN CURRENT_DATE; END';
+CREATE FUNCTION time_default(t timestamptz DEFAULT now()) RETURNS int LANGUAGE sql STABLE AS 'SELECT 1';
+CREATE FUNCTION casts_now() RETURNS date LANGUAGE sql STABLE AS $$SELECT 'today'::date$$;
+CREATE FUNCTION qualified() RETURNS text LANGUAGE sql STABLE AS 'SELECT v FROM public.plain WHERE id = 1';
+CREATE FUNCTION qualified_and_not() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT count(*) FROM public.plain p, mat';
+CREATE FUNCTION warns(t text) RETURNS text LANGUAGE plpgsql STABLE AS
+  $$BEGIN RAISE WARNING 'told %', t USING ERRCODE = '01777'; RETURN t; END$$;

@@ -105,8 +105,11 @@ SchemaFlags with_uses(const std::string& uses) {
 }
 
 TEST(CatalogUses, HarmlessOnesChangeNothing) {
-  for (const char* uses : {"", "\n", "f:count", "f:lower\nf:now\nf:count", "f:lower@app"}) {
+  for (const char* uses : {"", "\n", "f:count", "f:lower\nf:random\nf:count", "f:lower@app"}) {
     EXPECT_EQ(with_uses(uses), (SchemaFlags{"a", true, true, false, true})) << uses;
+  }
+  for (const char* uses : {"c:", "f:lower\nf:now", "f:now@app"}) {
+    EXPECT_EQ(with_uses(uses), (SchemaFlags{"a", true, true, false, true, false, {}, false, false, false, true})) << uses;
   }
   EXPECT_EQ(with_uses("r:pg_catalog.pg_class"), (SchemaFlags{"a", true, true, false, true, true}));
   EXPECT_EQ(with_uses("f:to_regclass"), (SchemaFlags{"a", true, true, false, true, true}));
@@ -159,6 +162,7 @@ std::string cell(const std::vector<SchemaFlags>& schemas) {
     std::string doubts = one.path_doubts;
     std::replace(doubts.begin(), doubts.end(), '\n', ',');
     if (!doubts.empty()) text += " " + doubts;
+    if (one.tells_time) text += " time";
   }
   return text.empty() ? "-" : text;
 }

@@ -121,6 +121,14 @@ TEST_F(Resolve, AnUnloggedTableIsDoubtButHarmless) {
 
 TEST_F(Resolve, ATableWithTriggersIsReadPlainly) { expect_plain(reading({"", "triggered"})); }
 
+TEST_F(Resolve, ATimeThatAViewHidesIsTold) {
+  catalog_.add(FactKind::Relation, "now_view", {"public", true, false, false, true, false, {}, false, false, false, true});
+  const Resolved result = reading({"", "now_view"});
+  expect_plain(result);
+  EXPECT_TRUE(result.tells_time);
+  EXPECT_FALSE(reading({"", "triggered"}).tells_time);
+}
+
 TEST_F(Resolve, SystemCatalogsAreTheSameOnEveryNode) {
   for (const Name& name : {Name{"", "pg_class"}, Name{"pg_catalog", "pg_class"}, Name{"pg_catalog", "pg_roles"},
                            Name{"information_schema", "tables"}, Name{"information_schema", "never_asked"}}) {

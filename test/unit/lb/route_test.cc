@@ -140,6 +140,8 @@ void apply_marks(const std::string& marks, Resolved& resolved) {
   if (marks == "@?") {
     resolved.verdict = Verdict::Unknown;
     resolved.reason = Reason::CatalogPending;
+  } else if (marks == "@time") {
+    resolved.tells_time = true;
   } else if (marks.starts_with("@")) {
     resolved.verdict = Verdict::Doubt;
     resolved.reason = reason_named(marks.substr(1)).value();

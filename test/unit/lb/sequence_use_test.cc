@@ -32,7 +32,7 @@ TEST(SequenceUse, by_statement) {
     const char* sql;
     const char* use;
   } const cases[] = {
-      // Functions of which the catalogue does not say that they are harmless count as both, these among them.
+      // User-defined functions of which the catalogue does not say that they are harmless count as both.
       {"SELECT 1", ""},
       {"SELECT x FROM plain", ""},
       {"SELECT lower(x) FROM plain", ""},
@@ -43,14 +43,14 @@ TEST(SequenceUse, by_statement) {
       {"UPDATE serial SET x = DEFAULT", "da"},
       {"WITH w AS (INSERT INTO serial DEFAULT VALUES RETURNING 1) SELECT 1", "da"},
       {"INSERT INTO not_looked_up VALUES (1)", "da"},
-      {"SELECT nextval('s')", "da"},
-      {"SELECT setval('s', 1)", "da"},
-      {"INSERT INTO plain SELECT nextval('s')", "da"},
-      {"SELECT currval('s')", "dan"},
-      {"SELECT pg_catalog.lastval()", "dan"},
+      {"SELECT nextval('s')", "d"},
+      {"SELECT setval('s', 1)", "d"},
+      {"INSERT INTO plain SELECT nextval('s')", "d"},
+      {"SELECT currval('s')", "an"},
+      {"SELECT pg_catalog.lastval()", "an"},
       {"SELECT nextval('s'), lastval()", "dan"},
-      {"INSERT INTO plain VALUES (currval('s'))", "dan"},
-      {"SELECT 1; SELECT lastval()", "dan"},
+      {"INSERT INTO plain VALUES (currval('s'))", "an"},
+      {"SELECT 1; SELECT lastval()", "an"},
       {"SELECT mine()", "da"},
       {"SELECT x FROM a_view", "da"},
       {"DO $$BEGIN END$$", "da"},

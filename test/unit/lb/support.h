@@ -25,6 +25,7 @@ class FakeCatalog : public shmem::CatalogView {
     bool reads_itself = false;
     bool writes_itself = false;
     bool draws_nothing = false;
+    bool tells_time = false;
   };
 
   void add(shmem::FactKind kind, const std::string& name, Object object) {
@@ -57,7 +58,7 @@ class FakeCatalog : public shmem::CatalogView {
     shmem::CatalogAnswer answer{shmem::Known::Yes, {}};
     for (const Object& object : found->second) {
       answer.schemas.push_back({object.schema, object.plain, object.plain_to_write, object.builtin, object.quiet,
-                                object.late, object.path_doubts, object.reads_itself, object.writes_itself, object.draws_nothing});
+                                object.late, object.path_doubts, object.reads_itself, object.writes_itself, object.draws_nothing, object.tells_time});
     }
     return answer;
   }

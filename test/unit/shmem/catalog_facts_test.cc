@@ -55,7 +55,7 @@ class Mapping {
 // The one fact that may be known of name number N in an epoch: whatever a reader sees must be this.
 std::vector<SchemaFact> expected(const std::string& own_schema, std::uint64_t n) {
   return {{"public", n % 2 == 0, n % 3 == 0, false, n % 7 == 0, n % 11 == 0, n % 2 == 0 ? "a\nb" : ""},
-          {own_schema, true, false, n % 5 == 0, false, true, own_schema}};
+          {own_schema, true, false, n % 5 == 0, false, true, own_schema, false, false, false, n % 2 == 1}};
 }
 
 std::string schema_of(std::uint64_t epoch, std::uint64_t n) {
@@ -85,7 +85,7 @@ int check_number(const CatalogFacts& facts, std::uint64_t n, std::vector<std::ui
              answer.schemas[i].plain_to_write == right[i].plain_to_write &&
              answer.schemas[i].builtin == right[i].builtin && answer.schemas[i].quiet == right[i].quiet &&
              answer.schemas[i].late == right[i].late && answer.schemas[i].reads_itself == right[i].reads_itself &&
-             answer.schemas[i].writes_itself == right[i].writes_itself && answer.schemas[i].path_doubts == right[i].path_doubts;
+             answer.schemas[i].writes_itself == right[i].writes_itself && answer.schemas[i].tells_time == right[i].tells_time && answer.schemas[i].path_doubts == right[i].path_doubts;
     }
     if (same) return 1;
   }
