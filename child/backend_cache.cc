@@ -101,7 +101,7 @@ std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey&
   for (auto it = group.idle.end(); it != group.idle.begin();) {
     --it;
     // Half of a message that nobody has asked for is nobody's: the rest of it would be taken for an answer.
-    if ((*it)->key() != key || !(*it)->quiet()) continue;
+    if ((*it)->key() != key || !(*it)->quiet() || worker_.leases().is_evicted(**it)) continue;
     if ((*it)->image == request.image) {
       best = it;
       break;
@@ -120,6 +120,7 @@ std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey&
 BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWaiter& waiter) {
   Group& wanted = request.group != nullptr && *request.group != nullptr ? **request.group : group(*request.key, request.node);
   if (request.group != nullptr) *request.group = &wanted;
+  notice_limits();
   std::unique_ptr<Backend> idle;
   if (!request.fresh && request.key->replication.empty() && wanted.waiters.empty()) idle = take_idle(wanted, *request.key, request);
   if (idle != nullptr && !check_is_due(worker_.config(), idle->released_at, worker_.loop().now())) return {std::move(idle)};

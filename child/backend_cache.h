@@ -130,6 +130,8 @@ class BackendCache {
 
   // Gives up what other children or lowered limits ask for, and serves those who wait for the ledger.
   void obey_ledger();
+  // Limits that were set at run time since hold for what is idle from now on.
+  void notice_limits();
   // A connection of GROUP is not counted any more.
   void lease_is_back(BackendGroup& group);
 
@@ -171,6 +173,7 @@ class BackendCache {
   Opening may_open(Group& group, const AcquireRequest& request, Monotonic since, ledger::LeaseId& lease);
   void refuse_at_once(Waiting& waiting);
   bool evict_on_node(int node);
+  void close_evicted();
   void open(Group& group, Waiting waiting, ledger::LeaseId lease);
   void attempt_done(Attempt* attempt, const LoginFailure* failure);
   void attempt_failed(Group& group, Waiting waiting, const LoginFailure& failure);

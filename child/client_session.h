@@ -295,6 +295,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // (session_lend.cc)
   void give_back();
   bool keeps_primary() const;
+  // A new transaction is to begin on BACKEND, which is to go since a limit was lowered. False: it waits until it is known
+  // whether the session can do without it.
+  bool part_with_surplus(Backend& backend);
   // (session_rename.cc)
   bool renames() const;
   void plan_names(const Backend& backend);
@@ -528,6 +531,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
     const Resolution* prepared = nullptr;
   };
   std::vector<Executed> executed_;
+  Monotonic surplus_since_{};  // since when it waits for that; Monotonic{}: it does not
   std::vector<lb::Unverified> unverified_;
   std::vector<lb::Unverified> unverified_now_;  // of the exchange under way: one that fails has changed nothing
   std::optional<StatementNames> names_before_;  // as they were before a batch that may have to be run again
