@@ -166,6 +166,7 @@ class BackendCache {
   Group& group(const BackendKey& key, int node);
   int limit() const;
   std::unique_ptr<Backend> take_idle(Group& group, const BackendKey& key, const AcquireRequest& request);
+  std::vector<std::unique_ptr<Backend>>::iterator best_idle(Group& group, const BackendKey& key, const AcquireRequest& request);
   static std::unique_ptr<Backend> take_out(Group& group, std::vector<std::unique_ptr<Backend>>::iterator which);
   bool may_keep(const Backend& backend) const;  // asked when it is given back
   bool make_room(Group& group);
@@ -215,6 +216,7 @@ class BackendCache {
   Monotonic deadline_at_{};
   std::size_t waiting_ = 0;
   bool serve_soon_ = false;
+  bool looking_ = false;  // at an idle connection that somebody is about to get
 };
 
 }  // namespace weir::child
