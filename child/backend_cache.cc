@@ -103,13 +103,17 @@ std::unique_ptr<Backend> BackendCache::take_out(Group& group, std::vector<std::u
 // The one with the wanted state, else a fresh one, else the one that was not used for longest: the others may find theirs
 // again.
 std::vector<std::unique_ptr<Backend>>::iterator BackendCache::best_idle(Group& group, const BackendKey& key, const AcquireRequest& request) {
+  const auto count = static_cast<std::ptrdiff_t>(group.idle.size());
+  const bool oldest_first = worker_.config().server_round_robin;
   auto best = group.idle.end();
-  for (auto it = group.idle.end(); it != group.idle.begin();) {
-    --it;
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const auto it = group.idle.begin() + (oldest_first ? i : count - 1 - i);
     // Half of a message that nobody has asked for is nobody's: the rest of it would be taken for an answer.
     if ((*it)->key() != key || !(*it)->quiet() || worker_.leases().is_evicted(**it)) continue;
     if ((*it)->image == request.image) return it;
-    if (best == group.idle.end() || (*best)->image != nullptr) best = it;
+    // Of those with a state of their own the one that was not used for longest, a fresh one before them.
+    const bool fresh = (*it)->image == nullptr;
+    if (best == group.idle.end() || (oldest_first ? fresh && (*best)->image != nullptr : (*best)->image != nullptr)) best = it;
   }
   return best;
 }

@@ -111,6 +111,32 @@ TEST_F(LimitsTest, a_query_that_outlives_its_child) {
   EXPECT_EQ(sampler.most_of_pool(), 1);
 }
 
+// The one that was idle longest, and not the one used last.
+TEST_F(LimitsTest, server_round_robin) {
+  for (const bool round_robin : {false, true}) {
+    Pgweir weir(cluster_, with({{"default_pool_size", "3"}, {"num_init_children", "1"}, {"load_balance_mode", "off"}, {"server_round_robin", round_robin ? "on" : "off"}}));
+    std::vector<std::unique_ptr<Connection>> clients;
+    for (int i = 0; i < 3; ++i) {
+      clients.push_back(std::make_unique<Connection>(weir.conninfo()));
+      clients.back()->must("BEGIN");
+      clients.back()->value("SELECT pg_backend_pid()");
+    }
+    for (const auto& client : clients)
+      client->must("COMMIT");
+    std::vector<std::string> pids;
+    const auto used = [&] {
+      pids.clear();
+      for (int i = 0; i < 9; ++i)
+        pids.push_back(clients[0]->value("SELECT pg_backend_pid()"));
+      return std::set<std::string>(pids.begin(), pids.end()).size();
+    };
+    // At first it keeps one, until the function is looked up.
+    EXPECT_TRUE(expect_soon("in turn", [&] { return used() == (round_robin ? 3U : 1U); })) << used();
+    for (std::size_t i = 3; i < pids.size(); ++i)
+      EXPECT_EQ(pids[i], pids[i - 3]);
+  }
+}
+
 TEST_F(LimitsTest, session_mode) {
   Pgweir weir(cluster_, with({{"pool_mode", "'session'"}, {"default_pool_size", "2"}, {"num_init_children", "2"}}));
   Sampler sampler(cluster_);
