@@ -306,6 +306,33 @@ TEST_F(LimitsTest, a_stopped_child_keeps_its_connection_and_no_more) {
   EXPECT_EQ(sampler.most_of_pool(), 1);
 }
 
+// The one connection goes from hand to hand every few milliseconds: children are stopped and killed in all moments of that.
+TEST_F(LimitsTest, children_stop_and_die_while_they_hand_over) {
+  Pgweir weir(cluster_, with({{"default_pool_size", "1"}}));
+  Sampler sampler(cluster_);
+  Load load;
+  load.may_break = true;
+  load.add(weir.conninfo(), 12);
+  ASSERT_TRUE(expect_soon("everybody served", [&] { return load.all_served(3); }));
+  for (int round = 0; round < 30; ++round) {
+    const auto children = weir.processes_named("child");
+    if (children.empty())
+      continue;
+    const pid_t child = children[static_cast<std::size_t>(round) % children.size()];
+    ::kill(child, SIGSTOP);
+    const auto since = Moment::now();
+    wait_until([&] { return Moment::now() - since > std::chrono::milliseconds(round * 7 % 60); });
+    ::kill(child, round % 5 == 4 ? SIGKILL : SIGCONT);
+    const int before = load.done(0, 12);
+    ASSERT_TRUE(expect_soon("work goes on", [&] { return load.done(0, 12) >= before + 3; })) << round;
+  }
+  const int before = load.done(0, 12);
+  EXPECT_TRUE(expect_soon("nothing is lost", [&] { return load.done(0, 12) >= before + 100; }));
+  load.stop();
+  sampler.stop();
+  EXPECT_EQ(sampler.most_of_pool(), 1) << sampler.samples() << " samples";
+}
+
 TEST_F(LimitsTest, min_pool_size_over_all_children) {
   Pgweir weir(cluster_, with({{"default_pool_size", "8"}, {"min_pool_size", "3"}}));
   Connection server(cluster_.conninfo(0, "postgres", "postgres"));
