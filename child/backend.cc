@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <arpa/inet.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -184,6 +185,21 @@ void Backend::on_readable() {
   } else {
     left_over_.assign(as_text(bytes.subspan(taken)));
   }
+}
+
+// Not into the worker's scratch: whoever calls may be in the middle of what was read there.
+bool Backend::look() {
+  std::array<std::byte, 4096> bytes;
+  if (stream_ == nullptr) return false;
+  const Stream::ReadResult got = stream_->read(bytes);
+  if (got.outcome == Stream::Outcome::WouldBlock) return false;
+  if (got.outcome == Stream::Outcome::Data) {
+    left_over_.append(as_text(Bytes(bytes.data(), got.count)));
+    poke();
+  } else {
+    lost(make_error(sqlstate::kConnectionFailure, fmt::format("server closed the connection unexpectedly (node {})", node_)), true);
+  }
+  return true;
 }
 
 void Backend::poke() {

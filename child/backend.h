@@ -96,6 +96,8 @@ class Backend final : public StreamHandler {
   void close();
   // As if the server had closed the connection: the user hears of it.
   void give_up(Error error) { lost(std::move(error)); }
+  // Reads what has arrived, if anything has: true. The user is told; the connection may be lost thereby.
+  bool look();
   // Offers what was left over again, e.g. after the user changed its mind.
   void poke();
 

@@ -15,6 +15,8 @@ namespace weir::child {
 namespace {
 
 constexpr std::chrono::seconds kSaturatedPause{1};
+// At idle connections of which the server has something to say, before one is opened instead.
+constexpr int kLooks = 16;
 
 }  // namespace
 
@@ -57,7 +59,11 @@ class BackendCache::IdleWatch final : public BackendUser {
         group->idle.erase(it);
         dead->close();
         cache_.worker_.loop().destroy_later(std::move(dead));
-        cache_.gone(*group);
+        if (cache_.looking_) {
+          --group->total;
+        } else {
+          cache_.gone(*group);
+        }
         return;
       }
     }
@@ -96,30 +102,48 @@ std::unique_ptr<Backend> BackendCache::take_out(Group& group, std::vector<std::u
 
 // The one with the wanted state, else a fresh one, else the one that was not used for longest: the others may find theirs
 // again.
-std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey& key, const AcquireRequest& request) {
+std::vector<std::unique_ptr<Backend>>::iterator BackendCache::best_idle(Group& group, const BackendKey& key, const AcquireRequest& request) {
+  const auto count = static_cast<std::ptrdiff_t>(group.idle.size());
+  const bool oldest_first = worker_.config().server_round_robin;
   auto best = group.idle.end();
-  for (auto it = group.idle.end(); it != group.idle.begin();) {
-    --it;
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const auto it = group.idle.begin() + (oldest_first ? i : count - 1 - i);
     // Half of a message that nobody has asked for is nobody's: the rest of it would be taken for an answer.
-    if ((*it)->key() != key || !(*it)->quiet()) continue;
-    if ((*it)->image == request.image) {
-      best = it;
-      break;
-    }
-    if (best == group.idle.end() || (*best)->image != nullptr) best = it;
+    if ((*it)->key() != key || !(*it)->quiet() || worker_.leases().is_evicted(**it)) continue;
+    if ((*it)->image == request.image) return it;
+    // Of those with a state of their own the one that was not used for longest, a fresh one before them.
+    const bool fresh = (*it)->image == nullptr;
+    if (best == group.idle.end() || (oldest_first ? fresh && (*best)->image != nullptr : (*best)->image != nullptr)) best = it;
   }
-  if (best == group.idle.end()) return nullptr;
-  std::unique_ptr<Backend> backend = take_out(group, best);
-  backend->set_user(nullptr);
-  backend->set_state(BackendState::Busy, request.lent);
-  worker_.leases().note_in_use(*backend);
-  ++backend->uses;
-  return backend;
+  return best;
+}
+
+std::unique_ptr<Backend> BackendCache::take_idle(Group& group, const BackendKey& key, const AcquireRequest& request) {
+  for (int i = 0; i < kLooks; ++i) {
+    const auto best = best_idle(group, key, request);
+    if (best == group.idle.end()) return nullptr;
+    // What the server has said since must not be taken for the answer to what is asked next, and its end is seen here too.
+    // One that was given back in this very turn has just been read to its end.
+    if ((*best)->released_at != worker_.loop().now()) {
+      looking_ = true;
+      const bool said = (*best)->look();
+      looking_ = false;
+      if (said) continue;
+    }
+    std::unique_ptr<Backend> backend = take_out(group, best);
+    backend->set_user(nullptr);
+    backend->set_state(BackendState::Busy, request.lent);
+    worker_.leases().note_in_use(*backend);
+    ++backend->uses;
+    return backend;
+  }
+  return nullptr;
 }
 
 BackendCache::Acquired BackendCache::acquire(AcquireRequest request, BackendWaiter& waiter) {
   Group& wanted = request.group != nullptr && *request.group != nullptr ? **request.group : group(*request.key, request.node);
   if (request.group != nullptr) *request.group = &wanted;
+  notice_limits();
   std::unique_ptr<Backend> idle;
   if (!request.fresh && request.key->replication.empty() && wanted.waiters.empty()) idle = take_idle(wanted, *request.key, request);
   if (idle != nullptr && !check_is_due(worker_.config(), idle->released_at, worker_.loop().now())) return {std::move(idle)};

@@ -130,6 +130,8 @@ class BackendCache {
 
   // Gives up what other children or lowered limits ask for, and serves those who wait for the ledger.
   void obey_ledger();
+  // Limits that were set at run time since hold for what is idle from now on.
+  void notice_limits();
   // A connection of GROUP is not counted any more.
   void lease_is_back(BackendGroup& group);
 
@@ -164,6 +166,7 @@ class BackendCache {
   Group& group(const BackendKey& key, int node);
   int limit() const;
   std::unique_ptr<Backend> take_idle(Group& group, const BackendKey& key, const AcquireRequest& request);
+  std::vector<std::unique_ptr<Backend>>::iterator best_idle(Group& group, const BackendKey& key, const AcquireRequest& request);
   static std::unique_ptr<Backend> take_out(Group& group, std::vector<std::unique_ptr<Backend>>::iterator which);
   bool may_keep(const Backend& backend) const;  // asked when it is given back
   bool make_room(Group& group);
@@ -171,6 +174,7 @@ class BackendCache {
   Opening may_open(Group& group, const AcquireRequest& request, Monotonic since, ledger::LeaseId& lease);
   void refuse_at_once(Waiting& waiting);
   bool evict_on_node(int node);
+  void close_evicted();
   void open(Group& group, Waiting waiting, ledger::LeaseId lease);
   void attempt_done(Attempt* attempt, const LoginFailure* failure);
   void attempt_failed(Group& group, Waiting waiting, const LoginFailure& failure);
@@ -212,6 +216,7 @@ class BackendCache {
   Monotonic deadline_at_{};
   std::size_t waiting_ = 0;
   bool serve_soon_ = false;
+  bool looking_ = false;  // at an idle connection that somebody is about to get
 };
 
 }  // namespace weir::child

@@ -39,6 +39,7 @@ void BackendCache::refuse_at_once(Waiting& waiting) {
 }
 
 void BackendCache::serve_waiters(Group& group, bool ask) {
+  notice_limits();
   // Who was told to wait asks again when there is news, and not whenever somebody else is served.
   bool may_ask = ask || worker_.loop().now() >= group.ask_at;
   for (std::size_t i = 0; i < group.waiters.size();) {
@@ -111,15 +112,24 @@ void BackendCache::obey_ledger() {
     leases.fulfil(call);
     part_with(take_out(*group, which), call);
   }
+  close_evicted();
+  serve_all();
+}
+
+void BackendCache::notice_limits() {
+  if (worker_.leases().notice_limits()) close_evicted();
+}
+
+void BackendCache::close_evicted() {
+  Leases& leases = worker_.leases();
   for (const ledger::Eviction& eviction : std::vector<ledger::Eviction>(leases.evictions())) {
     Group* group = leases.group_of(eviction.lease);
     if (group == nullptr) continue;
     const auto it = std::find_if(group->idle.begin(), group->idle.end(), [&](const auto& backend) { return backend->lease == eviction.lease; });
-    if (it == group->idle.end()) continue;
+    if (it == group->idle.end() || !leases.is_evicted(**it)) continue;
     std::iter_swap(group->idle.begin(), it);
     make_room(*group);
   }
-  serve_all();
 }
 
 // min_pool_size, one login a second and pool, of those whose user has logged in here before.

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "child/internal_query.h"
+#include "child/leases.h"
 #include "child/limit_errors.h"
 #include "child/replay_messages.h"
 #include "child/search_path.h"
@@ -306,6 +307,7 @@ void ClientLogin::on_backend_failed(int node, const AcquireFailure& failure) {
   if (failure.kind != AcquireFailure::Kind::Login) {
     if (failure.kind == AcquireFailure::Kind::NoRoom) return fail(no_room_in_ledger());
     return fail(no_connection_in_time(failure.limit, {identity_.key.database, identity_.key.user, node}, worker_.config(),
+                                      worker_.leases().overrides_for(identity_.key.database, identity_.key.user),
                                       config::effective_client(worker_.config(), identity_.database, identity_.user).query_wait_timeout));
   }
   const LoginFailure& login = failure.login;

@@ -155,6 +155,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // (session_sleep.cc) Whether it may become a snapshot now; the encoded one; and the socket, after which the session is to be
   // destroyed. wake(): the socket of one that was asleep has something to read.
   bool can_sleep() const;
+  // Its snapshot was too large to be worth its place: so it is until something happens on it.
+  void note_too_large() { too_large_at_ = active_at_; }
+  bool is_too_large() const { return too_large_at_ == active_at_; }
   enum class For : std::uint8_t { ThisProcess, Another };
   std::optional<std::string> snapshot(For whom) const;
   UniqueFd leave();
@@ -297,6 +300,9 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // (session_lend.cc)
   void give_back();
   bool keeps_primary() const;
+  // A new transaction is to begin on BACKEND, which is to go since a limit was lowered. False: it waits until it is known
+  // whether the session can do without it.
+  bool part_with_surplus(Backend& backend);
   // (session_rename.cc)
   bool renames() const;
   void plan_names(const Backend& backend);
@@ -531,6 +537,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
     const Resolution* prepared = nullptr;
   };
   std::vector<Executed> executed_;
+  Monotonic too_large_at_ = Monotonic::max();
+  Monotonic surplus_since_{};  // since when it waits for that; Monotonic{}: it does not
   std::vector<lb::Unverified> unverified_;
   std::vector<lb::Unverified> unverified_now_;  // of the exchange under way: one that fails has changed nothing
   std::optional<StatementNames> names_before_;  // as they were before a batch that may have to be run again

@@ -41,6 +41,7 @@ bool HandOver::may_give(const Backend& backend) const {
 
 bool HandOver::give(std::unique_ptr<Backend>& backend, const ledger::CallIn& call) {
   const process::RoleContext& context = worker_.context();
+  if (worker_.leases().is_evicted(*backend)) return false;
   if (!call.same_pool || call.waiter_child == context.slot || !may_give(*backend)) return false;
   Parcel parcel;
   parcel.giver = context.slot;

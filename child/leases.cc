@@ -311,11 +311,8 @@ void Leases::fulfil(const ledger::CallIn& call) {
 }
 
 Leases::Fate Leases::fate_of(const BackendGroup& group, const Backend& backend) {
-  const auto evicted = std::find_if(evictions_.begin(), evictions_.end(), [&](const auto& one) { return one.lease == backend.lease; });
-  if (evicted != evictions_.end()) {
-    evictions_.erase(evicted);
-    return {true, std::nullopt};
-  }
+  notice_limits();
+  if (is_evicted(backend)) return {true, std::nullopt};
   if (calls_.empty()) return {};
   const auto wish = [&] { return std::find_if(calls_.begin(), calls_.end(), [&](const auto& call) { return group_of(call.lease) == &group; }); };
   if (now_ms() - calls_at_ms_ <= kCallsGoodMs && wish() == calls_.end()) return {};
@@ -343,6 +340,7 @@ bool Leases::take_back(const Backend& backend) { return ledger_.take_back(slot_,
 
 Leases::Answer Leases::adopt(int giver, ledger::LeaseId given, BackendGroup& group, ledger::LeaseId& lease) {
   const ledger::PoolName pool{std::get<0>(group.key), std::get<1>(group.key), std::get<2>(group.key)};
+  notice_limits();
   for (int i = 0; i < kAsks; ++i) {
     const ledger::AcquireResult result = ledger_.adopt(slot_, giver, given, pool, group.wait, now_ms());
     notify(result.wakes);
@@ -351,19 +349,32 @@ Leases::Answer Leases::adopt(int giver, ledger::LeaseId given, BackendGroup& gro
     if (result.outcome != ledger::Outcome::Done) return Answer::NoRoom;
     lease = result.lease;
     gained(group, lease);
+    if (surplus_due_) mark_surplus();  // while it was on its way it was not judged
     return Answer::Granted;
   }
   return Answer::Wait;
 }
 
+void Leases::mark_surplus() {
+  const ledger::Ledger::SurplusResult result = ledger_.mark_surplus([this](const ledger::PoolName& pool) { return limits_for(pool); }, now_ms());
+  surplus_due_ = result.outcome == ledger::Outcome::Busy || result.again;
+  for (const int child : result.wake) worker_.wake_child(child);
+}
+
+bool Leases::notice_limits() {
+  if (ledger_.overrides_epoch() == epoch_) return false;
+  read_overrides();
+  mark_surplus();
+  ledger_.evictions(slot_, evictions_);
+  return !evictions_.empty();
+}
+
+bool Leases::is_evicted(const Backend& backend) const { return ledger_.is_evicted(slot_, backend.lease); }
+
 void Leases::sweep() {
   ++version_;  // max_connections of a node
   if (ledger_.overrides_epoch() != epoch_) read_overrides();
-  if (surplus_due_) {
-    const ledger::Ledger::SurplusResult result = ledger_.mark_surplus([this](const ledger::PoolName& pool) { return limits_for(pool); }, now_ms());
-    surplus_due_ = result.outcome == ledger::Outcome::Busy;
-    for (const int child : result.wake) worker_.wake_child(child);
-  }
+  if (surplus_due_) mark_surplus();
   enforce_evictions();
   std::vector<Ending*> over;
   for (const auto& ending : ending_) {

@@ -72,6 +72,11 @@ class Leases {
   bool take_back(const Backend& backend);
   // The lease of a sibling, which is on its way, becomes LEASE of GROUP. Wait: the ledger is busy. NoRoom: it cannot be had.
   Answer adopt(int giver, ledger::LeaseId given, BackendGroup& group, ledger::LeaseId& lease);
+  // Takes in limits that were set at run time since, so that nothing is lent past them: true if connections of this child are
+  // to go now (evictions()). One load if there is nothing new.
+  bool notice_limits();
+  // BACKEND is one too many since a limit was lowered.
+  bool is_evicted(const Backend& backend) const;
   // Limits set at run time that bear on USER in DATABASE.
   config::RuntimeOverrides overrides_for(std::string_view database, std::string_view user);
 
@@ -92,6 +97,7 @@ class Leases {
   config::RuntimeOverrides overrides_for(const ledger::PoolName& pool) const;
   ledger::Limits limits_for(const ledger::PoolName& pool) const;
   void read_overrides();
+  void mark_surplus();
   void notify(const ledger::Wakes& wakes);
   void end(Ending& ending);
   void give_back(ledger::LeaseId lease);

@@ -7,22 +7,35 @@
 
 namespace weir::child {
 
-Error no_connection_in_time(ledger::Limit limit, const ledger::PoolName& pool, const config::Config& config, std::int64_t waited) {
-  const config::EffectivePool sizes = config::effective_pool(config, pool.database, pool.user);
+namespace {
+
+std::string all_in_use(std::int32_t limit, std::string_view of_what) {
+  if (limit == 0) return fmt::format("No server connection{} is allowed now: the limit was set to 0.", of_what);
+  return fmt::format("All {} server connections{} are in use.", limit, of_what);
+}
+
+// Where the limit NAME comes from: at run time it is not raised in the file.
+std::string with_source(std::string_view name, bool at_run_time) { return fmt::format("{}{}", name, at_run_time ? " (set on the console, see SHOW LIMITS)" : ""); }
+
+}  // namespace
+
+Error no_connection_in_time(ledger::Limit limit, const ledger::PoolName& pool, const config::Config& config, const config::RuntimeOverrides& set,
+                            std::int64_t waited) {
+  const config::EffectivePool sizes = config::effective_pool(config, pool.database, pool.user, set);
   std::string detail;
   std::string remedy;
   switch (limit) {
     case ledger::Limit::Pool:
-      detail = fmt::format("All {} server connections of user \"{}\" to database \"{}\" on node {} are in use.", sizes.pool_size, pool.user, pool.database, pool.node);
-      remedy = "default_pool_size, or pool_size of the user, the database or both";
+      detail = all_in_use(sizes.pool_size, fmt::format(" of user \"{}\" to database \"{}\" on node {}", pool.user, pool.database, pool.node));
+      remedy = with_source("default_pool_size, or pool_size of the user, the database or both", set.pool.pool_size >= 0 || set.user.pool_size >= 0 || set.database.pool_size >= 0);
       break;
     case ledger::Limit::Database:
-      detail = fmt::format("All {} server connections to database \"{}\" on node {} are in use.", sizes.max_db_connections, pool.database, pool.node);
-      remedy = "max_db_connections";
+      detail = all_in_use(sizes.max_db_connections, fmt::format(" to database \"{}\" on node {}", pool.database, pool.node));
+      remedy = with_source("max_db_connections", set.database.max_connections >= 0);
       break;
     case ledger::Limit::User:
-      detail = fmt::format("All {} server connections of user \"{}\" on node {} are in use.", sizes.max_user_connections, pool.user, pool.node);
-      remedy = "max_user_connections";
+      detail = all_in_use(sizes.max_user_connections, fmt::format(" of user \"{}\" on node {}", pool.user, pool.node));
+      remedy = with_source("max_user_connections", set.user.max_connections >= 0);
       break;
     case ledger::Limit::Node:
       detail = fmt::format("Node {} has no connection left.", pool.node);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxActive = 100;   // where nothing says less: each is a descriptor
 constexpr std::size_t kMaxWaiting = 1000;
+constexpr Milliseconds kLookAgain{200};
 
 std::string four_bytes(std::uint32_t value) {
   std::string out;
@@ -22,7 +23,9 @@ std::string four_bytes(std::uint32_t value) {
 
 }  // namespace
 
-PeerCancels::PeerCancels(Worker& worker) : worker_(worker), hosts_(worker.loop()) {}
+PeerCancels::PeerCancels(Worker& worker) : worker_(worker), hosts_(worker.loop()) {
+  timer_.set(worker.loop(), [this] { expire(); });
+}
 
 std::size_t PeerCancels::limit(int peer) const {
   const auto line = worker_.config().settings.peers.find(peer);
@@ -33,14 +36,31 @@ std::size_t PeerCancels::limit(int peer) const {
 
 void PeerCancels::forward(int peer, CancelKey key, Over over) {
   Peer& target = peers_[peer];
-  Request request{key, std::move(over)};
+  Request request{key, std::move(over), worker_.loop().now()};
   if (static_cast<std::size_t>(target.active) < limit(peer)) return send(peer, std::move(request));
   if (target.waiting.size() < kMaxWaiting) {
     target.waiting.push_back(std::move(request));
+    if (!timer_.armed()) timer_.arm(kLookAgain);
     return;
   }
   log::warning("a cancel request for peer {} is lost: too many wait already", peer);
   request.over();
+}
+
+void PeerCancels::expire() {
+  const std::chrono::seconds limit(worker_.config().cancel_wait_timeout);
+  std::vector<Over> lost;
+  bool more = false;
+  for (auto& [peer, target] : peers_) {
+    while (limit.count() > 0 && !target.waiting.empty() && worker_.loop().now() - target.waiting.front().since >= limit) {
+      log::info("a cancel request for peer {} is lost: it has waited for cancel_wait_timeout", peer);
+      lost.push_back(std::move(target.waiting.front().over));
+      target.waiting.pop_front();
+    }
+    more = more || !target.waiting.empty();
+  }
+  if (more) timer_.arm(kLookAgain);
+  for (const Over& over : lost) over();
 }
 
 void PeerCancels::send(int peer, Request request) {

@@ -12,6 +12,8 @@
 
 #include "child/cancel.h"
 #include "child/cancel_key.h"
+#include "common/base/clock.h"
+#include "common/base/event.h"
 #include "common/base/host_resolver.h"
 
 namespace weir::child {
@@ -30,6 +32,7 @@ class PeerCancels {
   struct Request {
     CancelKey key;
     Over over;
+    Monotonic since{};
   };
   struct Peer {
     int active = 0;
@@ -37,11 +40,14 @@ class PeerCancels {
   };
   std::size_t limit(int peer) const;
   void send(int peer, Request request);
+  // cancel_wait_timeout: who waits for longer is lost.
+  void expire();
   void sent(int peer, std::size_t slot, bool delivered, const Over& over);
 
   Worker& worker_;
   HostResolver hosts_;
   std::map<int, Peer> peers_;
+  Timer timer_;
   std::vector<std::unique_ptr<CancelRequest>> requests_;  // null: a free place
 };
 

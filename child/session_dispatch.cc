@@ -245,6 +245,11 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   batch_.aside = target.aside && batch_.node != block_node_;
   if (!in_flight && !tracker_.unsynced() && takes_back_startup_midway()) use_startup_packet();
   Backend* backend = backend_at(batch_.node);
+  const bool begins = !in_flight && !tracker_.unsynced() && status_ == 'I' && block_node_ < 0 && pool_mode_ != PoolMode::Session;
+  if (begins && backend != nullptr) {
+    if (!part_with_surplus(*backend)) return Dispatch::Waiting;
+    backend = backend_at(batch_.node);
+  }
   if (backend == nullptr) {
     if (in_flight) return await_replies();
     const Dispatch acquired = acquire(batch_.node);

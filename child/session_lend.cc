@@ -2,11 +2,14 @@
 #include <algorithm>
 
 #include "child/client_session.h"
+#include "child/leases.h"
 #include "child/worker.h"
 #include "common/config/config.h"
 
 namespace weir::child {
 namespace {
+
+constexpr std::chrono::seconds kLookUpPatience{1};
 
 bool has_named(const Backend& backend) {
   return backend.prepared.size() > (backend.prepared.contains(std::string_view()) ? 1U : 0U);
@@ -17,6 +20,22 @@ bool has_named(const Backend& backend) {
 // Something of the session is on its primary connection that another connection would not have.
 bool ClientSession::keeps_primary() const {
   return sql_prepared_ || names_.has_unrepeatable() || routing_.open_cursor || !unverified_.empty() || !unverified_now_.empty() || !unreplayable().empty();
+}
+
+bool ClientSession::part_with_surplus(Backend& backend) {
+  worker_.backends().notice_limits();
+  if (!worker_.leases().is_evicted(backend)) return true;
+  const Monotonic now = worker_.loop().now();
+  // What is looked up is known soon, or never.
+  if (!unverified_.empty() && (surplus_since_ == Monotonic{} || now - surplus_since_ < kLookUpPatience)) {
+    if (surplus_since_ == Monotonic{}) surplus_since_ = now;
+    set_state(ClientState::AwaitPrimary);
+    worker_.park(*this);
+    return false;
+  }
+  surplus_since_ = {};
+  give_back();
+  return true;
 }
 
 // Between two transactions no backend is the session's, those excepted that hold what cannot be replayed.

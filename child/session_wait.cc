@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "child/client_session.h"
+#include "child/leases.h"
 #include "child/limit_errors.h"
 #include "child/retry.h"
 #include "child/worker.h"
@@ -72,7 +73,8 @@ void ClientSession::on_backend_failed(int node, const AcquireFailure& failure) {
   set_state(ClientState::Idle);
   const bool primary = node == worker_.nodes().primary;
   if (failure.kind == AcquireFailure::Kind::Timeout || (primary && failure.kind == AcquireFailure::Kind::Full)) {
-    return refuse_batch(no_connection_in_time(failure.limit, {identity_.key.database, identity_.key.user, node}, worker_.config(), info_->limits.query_wait.count()));
+    const ledger::PoolName pool{identity_.key.database, identity_.key.user, node};
+    return refuse_batch(no_connection_in_time(failure.limit, pool, worker_.config(), worker_.leases().overrides_for(pool.database, pool.user), info_->limits.query_wait.count()));
   }
   if (failure.kind == AcquireFailure::Kind::NoRoom) return refuse_batch(no_room_in_ledger());
   const LoginFailure& login = failure.login;

@@ -422,7 +422,10 @@ void Worker::tick() {
   catalog_lookup_->sweep(now);
   if (context_.mapping->node_table().epoch() != nodes_.epoch) refresh_nodes();
   balancer_->look(now);
-  if (draining_) return maybe_exit();
+  if (draining_) {
+    move_idle_clients();
+    return maybe_exit();
+  }
   // Both drain this child and never cut a client; the parent puts another in its place.
   const bool many = config_->child_max_connections > 0 && served_ >= static_cast<std::uint64_t>(config_->child_max_connections);
   const bool old = config_->child_life_time > 0 && served_ > 0 && session_count_ == 0 && now - last_activity_ >= std::chrono::seconds(config_->child_life_time);

@@ -185,6 +185,7 @@ class Worker {
   void free_slot(int slot);
   bool move(ClientSession& session, int child);
   void put_to_sleep();
+  void move_idle_clients();
   void wake_sleeper(int slot);
   void wake_all_sleepers();
   ClientSession& restore(int slot, Sleepers::Asleep asleep);

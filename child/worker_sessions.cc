@@ -14,6 +14,7 @@
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/config/config.h"
+#include "common/shmem/mapping.h"
 
 namespace weir::child {
 namespace {
@@ -79,15 +80,18 @@ void Worker::put_to_sleep() {
   sleep_armed_ = false;
   const Monotonic now = loop_.now();
   balancer_->look(now);
-  const auto may = [&](const std::unique_ptr<ClientSession>& session) { return session != nullptr && session->idle_for(now, kSleepSoon) && session->can_sleep(); };
+  const auto may = [&](const std::unique_ptr<ClientSession>& session) { return session != nullptr && !session->is_too_large() && session->idle_for(now, kSleepSoon) && session->can_sleep(); };
   const auto idle = static_cast<std::size_t>(std::count_if(sessions_.begin(), sessions_.end(), may));
   const Milliseconds after = idle > kAwake ? kSleepSoon : kSleepAfter;
   for (auto& session : sessions_) {
     if (session == nullptr) continue;
-    if (!session->keeps_its_set()) may_sleep_soon();
+    if (!session->keeps_its_set() && !session->is_too_large()) may_sleep_soon();
     if (!session->idle_for(now, after) || !may(session)) continue;
     const std::optional<std::string> snapshot = session->snapshot(ClientSession::For::ThisProcess);
-    if (!snapshot || snapshot->size() > kLargest) continue;
+    if (!snapshot || snapshot->size() > kLargest) {
+      session->note_too_large();
+      continue;
+    }
     Sleepers::Asleep asleep{session->leave(), std::make_unique<char[]>(snapshot->size()), snapshot->size(), session->active_at(), session->idle_until()};
     std::copy(snapshot->begin(), snapshot->end(), asleep.snapshot.get());
     unpark(*session);
@@ -157,7 +161,7 @@ void Worker::give_clients(int child, int thousandths) {
 }
 
 bool Worker::move(ClientSession& session, int child) {
-  if (draining_ || !session.can_sleep()) return false;
+  if (stopping_ != Stop::None || !session.can_sleep()) return false;
   const std::optional<std::string> snapshot = session.snapshot(ClientSession::For::Another);
   if (!snapshot) return false;
   const int slot = session.slot();
@@ -169,6 +173,24 @@ bool Worker::move(ClientSession& session, int child) {
   loop_.destroy_later(std::move(sessions_[static_cast<std::size_t>(slot)]));
   free_slot(slot);
   return true;
+}
+
+// This child ends, and its clients go on: those that are idle with the others, in turn. The rest follows when it is.
+void Worker::move_idle_clients() {
+  if (stopping_ != Stop::None) return;
+  std::vector<int> others;
+  for (int slot = 0; slot < context_.mapping->children(); ++slot) {
+    if (slot != context_.slot && context_.mapping->child_row(slot).running()) others.push_back(slot);
+  }
+  if (others.empty()) return;
+  wake_all_sleepers();
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < sessions_.size(); ++i) {
+    ClientSession* session = session_at(static_cast<int>(i));
+    if (session == nullptr || !session->may_move() || !session->can_sleep()) continue;
+    move(*session, others[next++ % others.size()]);
+  }
+  rows_->set_asleep(sleepers_->count());
 }
 
 void Worker::forget_moved(const ClientSession& session) {

@@ -253,6 +253,8 @@ void Ledger::evictions(int slot, std::vector<Eviction>& into) {
   }
 }
 
+bool Ledger::is_evicted(int slot, LeaseId lease) const { return lease >= 0 && lease_row(*header_, slot, lease).evict_ms.load(kRelaxed) != 0; }
+
 void Ledger::hand_over(int slot, LeaseId lease, std::int64_t now_ms) {
   LeaseRow& row = lease_row(*header_, slot, lease);
   row.since_ms.store(now_ms, kRelaxed);

@@ -175,6 +175,8 @@ class Ledger {
   // False: Busy.
   bool call_ins(int slot, std::int64_t now_ms, std::vector<CallIn>& into);
   void evictions(int slot, std::vector<Eviction>& into);
+  // Is LEASE marked to go? One load.
+  bool is_evicted(int slot, LeaseId lease) const;
 
   // Handing a connection to a sibling: the giver marks the lease, then sends the descriptor; the taker adopts it when it has got it and has
   // thereby the lease that WAIT waited for (-1: none). The giver asks adopted() until it is true: from then on the lease is no more. When
@@ -200,6 +202,7 @@ class Ledger {
   struct SurplusResult {
     Outcome outcome = Outcome::Done;
     std::vector<int> wake;  // children with something to evict
+    bool again = false;     // some were on their way from child to child: they are judged the next time
   };
   SurplusResult mark_surplus(const LimitsOf& limits_of, std::int64_t now_ms);
 

@@ -108,7 +108,9 @@ Ledger::SurplusResult Ledger::mark_surplus(const LimitsOf& limits_of, std::int64
   for (int child = 0; child < header_->children; ++child) {
     if (Region::head(*header_, child).leased.load(kRelaxed) == 0) continue;
     for (LeaseRow& row : Region::used_leases(*header_, child)) {
-      if (row.state.load(std::memory_order_acquire) != LeaseState::Held) continue;
+      const LeaseState state = row.state.load(std::memory_order_acquire);
+      if (state == LeaseState::Handed) result.again = true;
+      if (state != LeaseState::Held) continue;
       const std::uint32_t pool = row.pool.load(kRelaxed) % kMaxPools;
       // One that came meanwhile is judged the next time.
       const bool known = pool < pools.size() && pools[pool].key == header_->pools[pool].key.load(kRelaxed);

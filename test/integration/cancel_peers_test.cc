@@ -1,9 +1,13 @@
 // Cancel requests on lent connections, and those that come to another pgweir than the one that they are for.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <poll.h>
 
 #include <fstream>
 
+#include "common/base/unique_fd.h"
 #include "test/support/meddler.h"
 #include "test/support/pgweir.h"
 #include "test/support/process.h"
@@ -172,6 +176,33 @@ TEST_F(PeersTest, requests_for_nobody_end) {
   ask(cancel_request(0x00010000, std::string(4, '\x01')));
   ask(cancel_request(0x00030000, std::string(200, 'x')));
   EXPECT_EQ(shape(login(one.port()).ask(query("SELECT 1"))), "T D C:SELECT 1 Z:I");
+}
+
+// A peer that takes connections and never answers: who waits behind the one that it has is let go after cancel_wait_timeout.
+TEST_F(PeersTest, cancel_wait_timeout) {
+  const UniqueFd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(silent.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(silent.get(), 8), 0);
+  ASSERT_EQ(::getsockname(silent.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  Pgweir weir(Cluster::shared(), lending({{"peer_id", "1"}, {"num_init_children", "1"}, {"cancel_wait_timeout", "1"}}), Pgweir::Unstarted{});
+  append(weir, "[peers]\n1 = host=127.0.0.1 port=" + std::to_string(weir.port()) + "\n2 = host=127.0.0.1 port=" + std::to_string(ntohs(address.sin_port)) + " pool_size=1\n");
+  weir.start();
+  const std::string request = cancel_request(0x00020001, std::string("\0\0\1\3", 4));
+  RawClient taken(weir.port());
+  taken.send(request);
+  const pollfd accepts{silent.get(), POLLIN, 0};
+  pollfd polled = accepts;
+  ASSERT_EQ(::poll(&polled, 1, 10000), 1);
+  const auto since = std::chrono::steady_clock::now();
+  RawClient waits(weir.port());
+  waits.send(request);
+  EXPECT_TRUE(waits.wait_closed(std::chrono::seconds(8)));
+  EXPECT_GE(std::chrono::steady_clock::now() - since, std::chrono::milliseconds(900));
+  EXPECT_TRUE(weir.logged("it has waited for cancel_wait_timeout"));
 }
 
 } // namespace

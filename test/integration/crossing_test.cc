@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <random>
@@ -62,6 +63,11 @@ TEST_P(CrossingTest, what_a_server_says_unasked) {
       {"half a message", data_row("stolen").substr(0, 8), 0, false},
       {"an error", tagged('E', "SERROR" + std::string(1, '\0') + "C22000" + std::string(1, '\0') + "Mstolen" + std::string(2, '\0')), 0, false},
       {"a second ReadyForQuery, later", ready('I'), 30, false},
+      {"a whole answer, later", description() + data_row("stolen") + tagged('C', cstring("SELECT 1")) + ready('I'), 30, false},
+      {"a row, later", data_row("stolen"), 30, false},
+      {"a notice, later", notice("stolen"), 30, false},
+      {"a notification, later", tagged('A', int32(1) + cstring("stolen") + cstring("stolen")), 30, false},
+      {"a parameter, later", tagged('S', cstring("stolen") + cstring("stolen")), 30, false},
       {"half a message, later", data_row("stolen").substr(0, 8), 30, false},
       {"nonsense, later", std::string("\xff\xff\xff\xff\xff\xff\xff\xff", 8), 30, false},
       {"the end", "", 0, true},
@@ -80,8 +86,7 @@ TEST_P(CrossingTest, what_a_server_says_unasked) {
     one.ask(query("SELECT 'token of one'"));
     ASSERT_TRUE(wait_until([&] { return meddler.added() > 0; }));
     meddler.add_behind("", "");
-    // The child's loop has turned since it came: what comes in one with the next client's query cannot be told from its answer.
-    login(weir);
+    // It has come before the next question is asked: what comes behind that cannot be told from its answer.
     for (int i = 0; i < 5; ++i) {
       const std::string token = "token of two " + std::to_string(i);
       const std::string messages = i % 2 == 0 ? query("SELECT '" + token + "'") : parse("", "SELECT '" + token + "'") + msg::bind("", "") + describe('P', "") + execute("") + sync();
@@ -99,6 +104,31 @@ TEST_P(CrossingTest, what_a_server_says_unasked) {
 }
 
 INSTANTIATE_TEST_SUITE_P(pool, CrossingTest, testing::Values(1, 2));
+
+// Both are there when the child wakes up, and the question was there first: the connection is looked at before it is lent.
+TEST(Crossing, what_has_come_before_the_question_is_passed_on) {
+  const Cluster& cluster = Cluster::shared();
+  Meddler meddler(cluster.port(0));
+  Pgweir weir(cluster, lending({{"backend_port0", std::to_string(meddler.port())}}));
+  const auto children = weir.processes_named("child");
+  ASSERT_EQ(children.size(), 1U);
+  for (int i = 0; i < 5; ++i) {
+    RawClient one = login(weir);
+    RawClient two = login(weir);
+    EXPECT_EQ(shape(two.ask(query("SELECT 'before'"))), "T D C:SELECT 1 Z:I");
+    meddler.add_behind("token of one", description() + data_row("stolen") + tagged('C', cstring("SELECT 1")) + ready('I'), std::chrono::milliseconds(100));
+    one.ask(query("SELECT 'token of one'"));
+    ::kill(children[0], SIGSTOP);
+    two.send(query("SELECT 'token of two'"));
+    const bool added = wait_until([&] { return meddler.added() > 0; });
+    meddler.add_behind("", "");
+    ::kill(children[0], SIGCONT);
+    ASSERT_TRUE(added);
+    const auto answer = two.read_to_ready();
+    ASSERT_EQ(shape(answer), "T D C:SELECT 1 Z:I");
+    EXPECT_EQ(answer[1].values().at(0), "token of two");
+  }
+}
 
 // ---------------------------------------------------------------------------------------------------------------- soak
 

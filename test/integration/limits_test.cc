@@ -6,147 +6,17 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include "test/support/load.h"
 #include "test/support/pgweir.h"
 
 namespace weir::test {
 namespace {
 
 using Moment = std::chrono::steady_clock;
-
-// Looks at the client backends of every node, again and again; those of pgweir itself and of the test are left out.
-class Sampler {
-public:
-  explicit Sampler(const Cluster& cluster) {
-    for (int node = 0; node < kNodes; ++node)
-      threads_.emplace_back([this, &cluster, node] { look(cluster.conninfo(node, "postgres", "postgres"), node); });
-  }
-  ~Sampler() { stop(); }
-  void stop() {
-    stopping_ = true;
-    for (auto& thread : threads_)
-      if (thread.joinable())
-        thread.join();
-  }
-  // The most that one sample has shown on a node: of a user in a database; of a database; of a user.
-  int most_of_pool() { return most([](const Seen& seen) { return seen.pool; }); }
-  int most_of_database() { return most([](const Seen& seen) { return seen.database; }); }
-  int most_of_user() { return most([](const Seen& seen) { return seen.user; }); }
-  int most_of(const std::string& user, const std::string& database) {
-    const std::lock_guard lock(mutex_);
-    return by_pool_[user + "." + database];
-  }
-  int samples() const { return samples_; }
-
-private:
-  struct Seen {
-    int pool = 0;
-    int database = 0;
-    int user = 0;
-  };
-  template <typename Field> int most(Field field) {
-    const std::lock_guard lock(mutex_);
-    return field(seen_);
-  }
-  void look(const std::string& conninfo, int) {
-    Connection server(conninfo);
-    while (!stopping_) {
-      const Answer answer = server.exec("SELECT usename, datname, count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' "
-                                        "AND usename <> 'postgres' AND application_name <> 'pgweir service' AND usename <> 'weir_check' GROUP BY 1, 2");
-      EXPECT_TRUE(answer.ok()) << answer.text();
-      if (!answer.ok())
-        return;
-      take(answer);
-      ++samples_;
-    }
-  }
-  void take(const Answer& answer) {
-    std::map<std::string, int> databases;
-    std::map<std::string, int> users;
-    const std::lock_guard lock(mutex_);
-    for (const Row& row : answer.rows) {
-      const int count = std::stoi(*row[2]);
-      seen_.pool = std::max(seen_.pool, count);
-      seen_.user = std::max(seen_.user, users[*row[0]] += count);
-      seen_.database = std::max(seen_.database, databases[*row[1]] += count);
-      int& most = by_pool_[*row[0] + "." + *row[1]];
-      most = std::max(most, count);
-    }
-  }
-
-  std::vector<std::thread> threads_;
-  std::atomic<bool> stopping_{false};
-  std::atomic<int> samples_{0};
-  std::mutex mutex_;
-  Seen seen_;
-  std::map<std::string, int> by_pool_;
-};
-
-// Clients that ask short questions as fast as they get answers.
-class Load {
-public:
-  void add(const std::string& conninfo, int clients) {
-    for (int i = 0; i < clients; ++i) {
-      done_.emplace_back(std::make_unique<std::atomic<int>>(0));
-      threads_.emplace_back([this, conninfo, count = done_.back().get()] { ask(conninfo, *count); });
-    }
-  }
-  ~Load() { stop(); }
-  void stop() {
-    stopping_ = true;
-    for (auto& thread : threads_)
-      if (thread.joinable())
-        thread.join();
-  }
-  int done(std::size_t client) const { return *done_.at(client); }
-  int done(std::size_t from, std::size_t to) const {
-    int sum = 0;
-    for (; from < to; ++from)
-      sum += done(from);
-    return sum;
-  }
-  bool all_served(int times) const {
-    return std::all_of(done_.begin(), done_.end(), [&](const auto& count) { return *count >= times; });
-  }
-  // Errors of statements on connections that lived on.
-  std::string errors() {
-    const std::lock_guard lock(mutex_);
-    return errors_;
-  }
-  std::atomic<bool> may_break{false}; // children are killed
-  bool in_blocks = true;
-
-private:
-  void ask(const std::string& conninfo, std::atomic<int>& count) {
-    while (!stopping_) {
-      Connection client(conninfo);
-      if (!client.ok() && !may_break)
-        return note(client.error());
-      while (client.ok() && !stopping_) {
-        const Answer answer = client.exec(in_blocks ? "BEGIN; SELECT pg_sleep(0.002); COMMIT" : "SELECT 1");
-        if (answer.ok()) {
-          ++count;
-        } else if (!may_break) {
-          return note(answer.text());
-        }
-      }
-    }
-  }
-  void note(const std::string& error) {
-    const std::lock_guard lock(mutex_);
-    errors_ += error + "\n";
-  }
-
-  std::vector<std::thread> threads_;
-  std::vector<std::unique_ptr<std::atomic<int>>> done_;
-  std::atomic<bool> stopping_{false};
-  std::mutex mutex_;
-  std::string errors_;
-};
 
 class LimitsTest : public testing::Test {
 protected:
@@ -239,6 +109,33 @@ TEST_F(LimitsTest, a_query_that_outlives_its_child) {
   next->must("COMMIT");
   sampler.stop();
   EXPECT_EQ(sampler.most_of_pool(), 1);
+}
+
+// The one that was idle longest, and not the one used last.
+TEST_F(LimitsTest, server_round_robin) {
+  for (const bool round_robin : {false, true}) {
+    Pgweir weir(cluster_, with({{"default_pool_size", "3"}, {"num_init_children", "1"}, {"load_balance_mode", "off"}, {"server_round_robin", round_robin ? "on" : "off"}}));
+    std::vector<std::unique_ptr<Connection>> clients;
+    for (int i = 0; i < 3; ++i) {
+      clients.push_back(std::make_unique<Connection>(weir.conninfo()));
+      clients.back()->must("BEGIN");
+      clients.back()->value("SELECT pg_backend_pid()");
+    }
+    for (const auto& client : clients)
+      client->must("COMMIT");
+    std::vector<std::string> pids;
+    const auto used = [&] {
+      pids.clear();
+      for (int i = 0; i < 9; ++i)
+        pids.push_back(clients[0]->value("SELECT pg_backend_pid()"));
+      return std::set<std::string>(pids.begin(), pids.end()).size();
+    };
+    // At first it keeps one, until the function is looked up.
+    EXPECT_TRUE(expect_soon("in turn", [&] { return used() == (round_robin ? 3U : 1U); })) << used();
+    used();
+    for (std::size_t i = 3; i < pids.size(); ++i)
+      EXPECT_EQ(pids[i], pids[i - 3]);
+  }
 }
 
 TEST_F(LimitsTest, session_mode) {
@@ -407,6 +304,33 @@ TEST_F(LimitsTest, a_stopped_child_keeps_its_connection_and_no_more) {
   load.stop();
   sampler.stop();
   EXPECT_EQ(sampler.most_of_pool(), 1);
+}
+
+// The one connection goes from hand to hand every few milliseconds: children are stopped and killed in all moments of that.
+TEST_F(LimitsTest, children_stop_and_die_while_they_hand_over) {
+  Pgweir weir(cluster_, with({{"default_pool_size", "1"}}));
+  Sampler sampler(cluster_);
+  Load load;
+  load.may_break = true;
+  load.add(weir.conninfo(), 12);
+  ASSERT_TRUE(expect_soon("everybody served", [&] { return load.all_served(3); }));
+  for (int round = 0; round < 30; ++round) {
+    const auto children = weir.processes_named("child");
+    if (children.empty())
+      continue;
+    const pid_t child = children[static_cast<std::size_t>(round) % children.size()];
+    ::kill(child, SIGSTOP);
+    const auto since = Moment::now();
+    wait_until([&] { return Moment::now() - since > std::chrono::milliseconds(round * 7 % 60); });
+    ::kill(child, round % 5 == 4 ? SIGKILL : SIGCONT);
+    const int before = load.done(0, 12);
+    ASSERT_TRUE(expect_soon("work goes on", [&] { return load.done(0, 12) >= before + 3; })) << round;
+  }
+  const int before = load.done(0, 12);
+  EXPECT_TRUE(expect_soon("nothing is lost", [&] { return load.done(0, 12) >= before + 100; }));
+  load.stop();
+  sampler.stop();
+  EXPECT_EQ(sampler.most_of_pool(), 1) << sampler.samples() << " samples";
 }
 
 TEST_F(LimitsTest, min_pool_size_over_all_children) {

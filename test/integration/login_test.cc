@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "test/support/pgweir.h"
 #include "test/support/raw_client.h"
@@ -131,6 +132,37 @@ TEST_F(LoginTest, clear_text_where_it_is_allowed) {
             std::string::npos);
   EXPECT_EQ(asked(weir, "weir_scram"), 3);
   EXPECT_EQ(login(weir, "weir_trust", ""), "in");
+}
+
+// Who has a password to be tried waits for a login of its own: the connection of another that comes free proves nothing.
+TEST_F(LoginTest, a_password_is_tried_by_a_new_login_also_of_those_who_wait) {
+  Pgweir weir(cluster_, {{"allow_clear_text_frontend_auth", "on"},
+                         {"pool_mode", "'transaction'"},
+                         {"num_init_children", "1"},
+                         {"load_balance_mode", "off"},
+                         {"default_pool_size", "1"},
+                         {"query_wait_timeout", "20"}});
+  const std::string conninfo = weir.conninfo("weir_scram") + " sslmode=disable password=";
+  Connection holds(conninfo + "'scram secret'");
+  ASSERT_TRUE(holds.ok()) << holds.error();
+  Connection observer(weir.conninfo("weir_trust"));
+  const auto waiting = [&] {
+    const Answer answer = observer.exec("SHOW POOL_PROCESSES");
+    for (std::size_t i = 0; i < answer.columns.size(); ++i)
+      if (answer.columns[i] == "waiting" && !answer.rows.empty())
+        return answer.rows[0][i].value_or("");
+    return std::string("no such column");
+  };
+  for (const std::string password : {"wrong", "scram secret ", "scram secret"}) {
+    holds.must("BEGIN");
+    holds.must("INSERT INTO written(v) VALUES ('a password is tried')");
+    std::string error;
+    std::thread login([&] { error = Connection(conninfo + "'" + password + "'").error(); });
+    EXPECT_TRUE(expect_soon("it waits", [&] { return waiting() == "1" || (password == "scram secret"); })) << waiting();
+    holds.must("ROLLBACK");
+    login.join();
+    EXPECT_EQ(error.find("password authentication failed") != std::string::npos, password != "scram secret") << error;
+  }
 }
 
 TEST_F(LoginTest, whom_the_server_rejects) {

@@ -247,5 +247,53 @@ TEST_F(SleepingTest, a_child_is_killed_while_clients_move) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Times a process was woken up, and did not wait for nothing but a lock.
+long wake_ups(pid_t pid) {
+  const std::string status = read_file("/proc/" + std::to_string(pid) + "/status");
+  const std::string name = "\nvoluntary_ctxt_switches:";
+  return std::stol(status.substr(status.find(name) + name.size()));
+}
+
+// A session whose snapshot would be too large stays awake, and is not encoded ten times a second to find that out again.
+TEST_F(SleepingTest, one_that_is_too_large_is_left_alone) {
+  const auto weir = started(cluster_, "transaction", 1);
+  Connection large(weir->conninfo());
+  EXPECT_TRUE(large.prepare("mine", "SELECT " + std::string(40000, ' ') + "7").ok());
+  EXPECT_EQ(large.exec_prepared("mine", {}).value(), "7");
+  const pid_t child = weir->processes_named("child").at(0);
+  EXPECT_TRUE(expect_soon("it rests", [&] {
+    const long before = wake_ups(child);
+    const auto since = std::chrono::steady_clock::now();
+    wait_until([&] { return std::chrono::steady_clock::now() - since > std::chrono::seconds(1); });
+    return wake_ups(child) - before <= 5;
+  }));
+  EXPECT_EQ(large.exec_prepared("mine", {}).value(), "7");
+}
+
+// A child that has served as many as it may gives the clients that are idle to the one that takes its place, and ends.
+TEST_F(SleepingTest, a_child_that_ends_gives_its_clients_away) {
+  Pgweir weir(cluster_, {{"pool_mode", "'transaction'"}, {"num_init_children", "1"}, {"child_max_connections", "6"}});
+  const pid_t old = weir.processes_named("child").at(0);
+  std::vector<std::unique_ptr<Connection>> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(std::make_unique<Connection>(weir.conninfo()));
+    clients.back()->must("SET work_mem = '3MB'");
+  }
+  clients[0]->must("BEGIN");
+  clients[0]->must("INSERT INTO written(v) VALUES ('stays until COMMIT')");
+  EXPECT_TRUE(expect_soon("another child", [&] {
+    const auto now = weir.processes_named("child");
+    return std::any_of(now.begin(), now.end(), [&](pid_t pid) { return pid != old; });
+  }));
+  for (int round = 0; round < 3; ++round)
+    for (std::size_t i = 1; i < clients.size(); ++i)
+      EXPECT_EQ(clients[i]->value("SHOW work_mem"), "3MB");
+  EXPECT_TRUE(process_exists(old)) << "one is in a transaction";
+  clients[0]->must("COMMIT");
+  EXPECT_TRUE(expect_soon("the old child is gone", [&] { return !process_exists(old); }));
+  for (const auto& client : clients)
+    EXPECT_EQ(client->value("SHOW work_mem"), "3MB");
+}
+
 }  // namespace
 }  // namespace weir::test

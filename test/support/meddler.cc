@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,6 +21,12 @@ sockaddr_in loopback(int port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   return address;
+}
+
+// What is written goes at once: with Nagle's delay it would wait for the other side's next message, and come just behind it.
+void send_at_once(const UniqueFd& fd) {
+  const int one = 1;
+  setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
 
 bool write_all(int fd, const std::string& bytes) {
@@ -119,6 +126,8 @@ void Meddler::run() {
     }
     if (polled[1].revents == 0) continue;
     Pair pair{UniqueFd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), {}};
+    send_at_once(pair.client);
+    send_at_once(pair.server);
     const sockaddr_in address = loopback(server_port_);
     if (connect(pair.server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) pairs.push_back(std::move(pair));
   }
