@@ -145,6 +145,8 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
   if (tracker_.idle() && status_ == 'I' && !batch_.retried) before_ = fears();
   if (long_text_ != nullptr) long_before_ = fears();
   if (!batch_.retried) apply_effects();
+  // Before a BEGIN of pgweir's own goes out with it.
+  if (tracker_.idle() && !tracker_.unsynced()) traffic_.asks(worker_.loop().now(), status_ != 'I', batch_.retried);
   const bool by_name = batch_.kind == Batch::Kind::Extended;
   const bool opening = std::exchange(opening_, false);
   std::string injected = opening ? opening_messages(backend) : std::string();
@@ -153,7 +155,6 @@ void ClientSession::send_batch(Backend& backend, Bytes bytes) {
     injected += injected_parses(backend);
   }
   note_startup_taken_back();
-  if (tracker_.idle() && !tracker_.unsynced()) traffic_.asks(worker_.loop().now(), status_ != 'I', batch_.retried);
   note_sequences(backend);
   if (!tracker_.skipping()) count_batch(backend);
   for (const BatchItem& item : batch_.items) note_sent(item, opening);

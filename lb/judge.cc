@@ -214,7 +214,7 @@ Judgement Judge::function(const Name& name) const {
   if (listing == FunctionListing::ReadOnly) {
     Judgement listed;
     listed.late = true;
-    listed.clock = true;
+    listed.clock = function_by_catalog(name).clock;
     listed.beyond = true;
     return listed;
   }
