@@ -113,6 +113,7 @@ class Backend final : public StreamHandler {
   bool row_is_old = false;           // what it shows is not what is
   bool counted = false;              // among this child's connections in use
   std::uint32_t generation = 0;      // of its group's settings when it was opened
+  std::uint64_t login_change = 0;    // changes of logins (login_defaults.h) that it was opened behind, for certain
   ledger::LeaseId lease = -1;        // its place in the account of all connections; -1: it needs none
 
   // What of a session has been applied here, in its versions; 0: a fresh connection, or one made like it. kAsImage: it was

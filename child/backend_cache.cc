@@ -85,6 +85,7 @@ BackendGroup& BackendCache::group(const BackendKey& key, int node) {
     slot = std::make_unique<Group>();
     slot->key = std::move(group_key);
     slot->times = connection_times(worker_.config(), key.database, key.user);
+    slot->oldest_change = worker_.login_info(key.database, key.user).oldest_change;
   }
   return *slot;
 }
@@ -229,6 +230,7 @@ void BackendCache::open(Group& group, Waiting waiting, ledger::LeaseId lease) {
   attempt->backend = std::make_unique<Backend>(worker_, std::get<2>(group.key), attempt->waiting.key);
   attempt->backend->home = &group;
   attempt->backend->generation = group.generation;
+  attempt->backend->login_change = worker_.login_changes();
   attempt->backend->lease = lease;
   worker_.leases().bind(*attempt->backend);
   if (attempt->waiting.waiter != nullptr && attempt->waiting.key.fixed.empty() && attempt->waiting.key.replication.empty()) {
@@ -333,6 +335,7 @@ void BackendCache::reset_done(Backend* backend, bool clean) {
 }
 
 void BackendCache::store(Group& group, std::unique_ptr<Backend> backend) {
+  if (is_out_of_date(*backend)) return discard(std::move(backend));  // since it was reset, asked or sent here
   if (const Leases::Fate fate = worker_.leases().fate_of(group, *backend); fate.goes) return part_with(std::move(backend), fate.call);
   backend->released_at = worker_.loop().now();
   worker_.leases().note_idle(*backend);

@@ -93,6 +93,9 @@ struct BackendGroup {
   ConnectionTimes times;
   Monotonic last_aged{};         // when one was last closed for its age
   std::uint32_t generation = 1;  // older connections are not used again
+  // (login_defaults.h)
+  std::uint64_t oldest_change = 0;    // ... nor those that were opened before this change of logins
+  std::uint64_t compared_change = 0;  // a standby: it was seen to have replayed that one
 };
 
 class BackendCache {
@@ -126,7 +129,11 @@ class BackendCache {
   // Health has found the node usable again: no pause any more.
   void node_is_back(int node);
   // BACKEND, which is handed out, was opened by settings that have changed since.
-  static bool is_out_of_date(const Backend& backend) { return backend.generation != backend.home->generation; }
+  static bool is_out_of_date(const Backend& backend) {
+    return backend.generation != backend.home->generation || backend.login_change < backend.home->oldest_change;
+  }
+  // What a login of DATABASE and USER gives is another since CHANGE: no new session gets a connection that is open now.
+  void login_has_changed(const std::string& database, const std::string& user, std::uint64_t change);
 
   // Gives up what other children or lowered limits ask for, and serves those who wait for the ledger.
   void obey_ledger();
@@ -200,6 +207,10 @@ class BackendCache {
   void tell_waiters(int node, const LoginFailure& failure);
   void ask_first(std::unique_ptr<Attempt> attempt, std::string_view text, std::function<void(std::unique_ptr<Attempt>&, InternalResult*)> then);
   void run_connect_query(std::unique_ptr<Attempt> attempt);
+  void lost_while_asked(std::unique_ptr<Attempt>& attempt, bool answered, std::string_view what);
+  // (backend_defaults.cc)
+  bool must_compare(const Attempt& attempt) const;
+  void compare_defaults(std::unique_ptr<Attempt> attempt);
   void attempt_ready(std::unique_ptr<Attempt> attempt);
   void login_failed(std::unique_ptr<Attempt> attempt, const LoginFailure& failure);
   void check(Group& group, Waiting waiting, std::unique_ptr<Backend> backend);

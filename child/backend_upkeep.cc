@@ -154,6 +154,7 @@ void BackendCache::login_failed(std::unique_ptr<Attempt> attempt, const LoginFai
 
 // A connection that was just opened is somebody's, or is cached for the next one.
 void BackendCache::attempt_ready(std::unique_ptr<Attempt> attempt) {
+  if (must_compare(*attempt)) return compare_defaults(std::move(attempt));
   Backend& backend = *attempt->backend;
   worker_.learn_login(backend, attempt->method);
   backend.set_user(nullptr);
@@ -193,17 +194,19 @@ void BackendCache::ask_first(std::unique_ptr<Attempt> attempt, std::string_view 
   raw->query = InternalQuery::start(worker_, *raw->backend, std::move(message), 1, [finish](InternalResult& result) { finish(&result); });
 }
 
+void BackendCache::lost_while_asked(std::unique_ptr<Attempt>& attempt, bool answered, std::string_view what) {
+  LoginFailure failure;
+  failure.kind = answered ? LoginFailure::Kind::Unreachable : LoginFailure::Kind::Timeout;
+  failure.error = make_error(sqlstate::kConnectionFailure, fmt::format("node {} {} {}", attempt->backend->node(), answered ? "closed the connection at" : "did not answer", what));
+  note_login(attempt->backend->node(), &failure);
+  login_failed(std::move(attempt), failure);
+}
+
 // connect_query of the database. Its error is nobody's; a transaction that it leaves open is rolled back.
 void BackendCache::run_connect_query(std::unique_ptr<Attempt> attempt) {
   const std::string& text = attempt->group->times.connect_query;
   if (text.empty() || !attempt->backend->key().replication.empty()) return attempt_ready(std::move(attempt));
-  const auto lost = [this](std::unique_ptr<Attempt>& done, const InternalResult* result) {
-    LoginFailure failure;
-    failure.kind = result == nullptr ? LoginFailure::Kind::Timeout : LoginFailure::Kind::Unreachable;
-    failure.error = make_error(sqlstate::kConnectionFailure, fmt::format("node {} {} connect_query", done->backend->node(), result == nullptr ? "did not answer" : "closed the connection at"));
-    note_login(done->backend->node(), &failure);
-    login_failed(std::move(done), failure);
-  };
+  const auto lost = [this](std::unique_ptr<Attempt>& done, const InternalResult* result) { lost_while_asked(done, result != nullptr, "connect_query"); };
   ask_first(std::move(attempt), text, [this, lost](std::unique_ptr<Attempt>& done, InternalResult* result) {
     if (result != nullptr && result->error && !result->lost) {
       log::warning("connect_query of database \"{}\" failed on node {}: {}", done->backend->key().database, done->backend->node(), result->error->one_line());

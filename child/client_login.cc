@@ -8,6 +8,7 @@
 #include "child/internal_query.h"
 #include "child/leases.h"
 #include "child/limit_errors.h"
+#include "child/login_defaults.h"
 #include "child/replay_messages.h"
 #include "child/search_path.h"
 #include "child/shared_rows.h"
@@ -254,6 +255,7 @@ void ClientLogin::proceed() {
   if (verify_on_server_) return open_backend(true);
   if ((!info_->ready() || !identity_.key.fixed.empty()) && backend_ == nullptr) return open_backend(false);
   if (!info_->defaults_known && backend_ != nullptr && identity_.key.fixed.empty() && !identity_.is_replication()) return ask_defaults();
+  if (!defaults_checked_ && !identity_.is_replication() && worker_.is_stale(*info_)) return check_defaults();
   if (!startup_checked_ && !identity_.is_replication()) return check_startup_set();
   welcome();
 }
@@ -398,21 +400,63 @@ void ClientLogin::ask_defaults() {
                      "SELECT pg_catalog.current_setting('search_path'), "
                      "pg_catalog.current_setting('default_transaction_isolation'), "
                      "pg_catalog.current_setting('default_transaction_read_only'), "
-                     "pg_catalog.current_setting('default_transaction_deferrable')");
+                     "pg_catalog.current_setting('default_transaction_deferrable'), " + fingerprint_of_defaults(identity_.key.user));
   Backend* raw = backend_.get();
-  internal_ = InternalQuery::start(worker_, *raw, std::move(query), 1, [this](InternalResult& result) {
+  internal_ = InternalQuery::start(worker_, *raw, std::move(query), 1, [this, changes = worker_.login_changes()](InternalResult& result) {
     internal_ = nullptr;
     if (result.lost) return on_backend_lost(*backend_, *result.error);
     backend_->set_user(this);
     info_->defaults_known = true;
-    if (result.rows.size() == 1 && result.rows[0].size() == 4) {
+    if (result.rows.size() == 1 && result.rows[0].size() == 5) {
       const auto& row = result.rows[0];
+      note_fingerprint(row[4].value_or(""), changes);
       info_->search_path = split_path(row[0].value_or(""), identity_.user);
       info_->serializable_default = row[1] == "serializable";
       info_->unusual_isolation = row[1] != "read committed" || row[2] != "off" || row[3] != "off";
     }
     proceed();
   });
+}
+
+// What the primary tells on a connection that was opened behind all CHANGES is what that connection has.
+void ClientLogin::note_fingerprint(std::string fingerprint, std::uint64_t changes) {
+  if (backend_->node() != worker_.nodes().primary || backend_->login_change < changes) return;
+  info_->fingerprint = std::move(fingerprint);
+  info_->checked_change = changes;
+  info_->check_again = false;
+}
+
+// A statement has been seen that may have changed what this login gives. If it has, connections that are open now are not
+// for this client or those behind it.
+void ClientLogin::check_defaults() {
+  const int primary = worker_.nodes().primary;
+  if (backend_ == nullptr && primary >= 0) return open_backend(false);
+  if (backend_ == nullptr || backend_->node() != primary) {  // the next one will know
+    defaults_checked_ = true;
+    return proceed();
+  }
+  std::string query;
+  wire::encode_query(query, ask_fingerprint(identity_.key.user));
+  internal_ = InternalQuery::start(worker_, *backend_, std::move(query), 1, [this, changes = worker_.login_changes()](InternalResult& result) {
+    internal_ = nullptr;
+    if (result.lost) return on_backend_lost(*backend_, *result.error);
+    backend_->set_user(this);
+    defaults_checked_ = true;
+    const bool told = !result.error && result.rows.size() == 1 && result.rows[0].size() == 1;
+    if (!told || info_->fingerprint.empty() || result.rows[0][0] != info_->fingerprint) return defaults_have_changed(changes);
+    if (identity_.key.fixed.empty()) {
+      info_->checked_change = changes;
+      info_->check_again = false;
+    }
+    proceed();
+  });
+}
+
+void ClientLogin::defaults_have_changed(std::uint64_t changes) {
+  worker_.login_has_changed(*info_, identity_.key.database, identity_.key.user, changes);
+  if (BackendCache::is_out_of_date(*backend_)) worker_.backends().release(std::move(backend_));
+  if (backend_ == nullptr) return open_backend(true);
+  proceed();
 }
 
 // A startup parameter may be wrong, and the server may report it in other words than the client's: it is asked once a

@@ -48,6 +48,9 @@ class ClientLogin final : private BackendWaiter, private BackendUser {
   void authenticated();
   bool accepted_before(std::string_view password) const;
   void ask_defaults();
+  void note_fingerprint(std::string fingerprint, std::uint64_t changes);
+  void check_defaults();
+  void defaults_have_changed(std::uint64_t changes);
   void check_startup_set();
   void welcome();
   // (console_login.cc)
@@ -79,6 +82,7 @@ class ClientLogin final : private BackendWaiter, private BackendUser {
   bool authenticated_ = false;
   bool ok_sent_ = false;           // AuthenticationOk
   bool verify_on_server_ = false;  // the clear text password must be tried on a server
+  bool defaults_checked_ = false;  // ... or cannot be now
   bool startup_checked_ = false;
   ConsoleAccess console_access_ = ConsoleAccess::None;  // None: it is no client of the console
 };

@@ -108,6 +108,7 @@ void ClientSession::welcome(ClientIdentity identity, SessionState::Parameters st
   secret_ = std::move(secret);
   info_ = &info;
   state_of_session_.set_startup_parameters(std::move(startup));
+  login_change_ = info.checked_change;
   routing_.database = identity_.database;
   routing_.replication = identity_.is_replication();
   routing_.unusual_isolation = info.unusual_isolation;
@@ -191,6 +192,7 @@ void ClientSession::end(std::string_view why) {
                identity_.database, identity_.peer, identity_.peer_port, why);
   }
   set_state(ClientState::Closing);
+  publish_login_change();
   worker_.backends().withdraw(*this);
   if (login_) login_->abandon();
   if (console_) console_->abandon();

@@ -120,6 +120,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
                LoginInfo& info, const ParameterList& reported);
   void hold(std::unique_ptr<Backend> backend);
   SessionState& session_state() { return state_of_session_; }
+  // INFO is about to tell other parameters than its clients were told.
+  void keep_told(const LoginInfo& info);
   // What ends the session, if it is there still.
   std::function<void()> ending(std::string why);
 
@@ -395,6 +397,8 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void completed(const parser::Statement& statement, const parser::StatementFacts& text);
   static bool changes_state(const parser::Statement& statement);
   static bool takes_snapshot(const parser::Statement& statement);
+  void publish_login_change();
+  void tell_new_defaults(const Backend& backend);
   bool note_parameter(const Backend& backend, std::string_view name, std::string_view value);
   void tell_parameter(const Backend& backend, std::string_view name, std::string_view value);
   void settle(Backend& backend);
@@ -506,6 +510,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   char ready_status_ = 'I';      // of the ReadyForQuery just seen
   bool catalog_changed_ = false;
   bool catalog_suspect_ = false;  // ... or may have, by what user-defined code has done
+  bool login_changed_ = false;   // ... and so may what logins give (login_defaults.h)
   bool state_changed_ = false;
   bool completed_any_ = false;   // a statement of this exchange has completed
   bool retry_on_primary_ = false;
@@ -543,6 +548,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   std::vector<lb::Unverified> unverified_now_;  // of the exchange under way: one that fails has changed nothing
   std::optional<StatementNames> names_before_;  // as they were before a batch that may have to be run again
   ContextId context_ = 0;
+  std::uint64_t login_change_ = 0;  // its pair was last known to be unchanged then (login_defaults.h)
   ParameterList told_;           // what the client was told beyond the pair's common parameters
   std::uint64_t generation_ = 0;
   Fears before_;

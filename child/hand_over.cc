@@ -57,6 +57,7 @@ bool HandOver::give(std::unique_ptr<Backend>& backend, const ledger::CallIn& cal
   parcel.connected_ms = monotonic_milliseconds(backend->connected_at);
   parcel.sent_ms = monotonic_milliseconds(worker_.loop().now());
   parcel.uses = backend->uses;
+  parcel.login_change = backend->login_change;
   parcel.parameters.assign(backend->parameters.begin(), backend->parameters.end());
   if (backend->image != nullptr) parcel.image = *backend->image;
   const std::string bytes = encode_parcel(parcel);
@@ -125,6 +126,8 @@ bool HandOver::adopt(Arrived& arrived) {
   backend->cancel_key = std::move(parcel.cancel_key);
   backend->connected_at = std::min(worker_.loop().now(), Monotonic(Milliseconds(std::min(parcel.connected_ms, monotonic_milliseconds(worker_.loop().now())))));
   backend->uses = parcel.uses;
+  backend->login_change = parcel.login_change;
+  backend->generation = worker_.backends().group_for(*backend).generation;
   backend->drawn_by = parcel.has_drawn ? Backend::kSeveral : 0;
   backend->image = worker_.images().intern(std::move(parcel.image));
   backend->applied = backend->image != nullptr ? Backend::kAsImage : 0;

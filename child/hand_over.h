@@ -39,6 +39,7 @@ struct Parcel {
   std::int64_t connected_ms = 0; // monotonic, as is the next
   std::int64_t sent_ms = 0;      // older than HandOver::kPatience it is void: the giver has it back, and its lease may be another's
   std::uint64_t uses = 0;
+  std::uint64_t login_change = 0;
   std::vector<std::pair<std::string, std::string>> parameters;  // ParameterStatus
   StateImage image;
   bool operator==(const Parcel& other) const;

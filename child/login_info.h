@@ -34,6 +34,11 @@ struct LoginInfo {
   bool serializable_default = true;      // default_transaction_isolation is SERIALIZABLE
   bool unusual_isolation = true;         // default_transaction_* are not READ COMMITTED, READ WRITE
   bool foreign_role_settings = false;
+  // (login_defaults.h) All that was learnt holds as of so many changes of logins.
+  std::uint64_t checked_change = 0;
+  std::string fingerprint;           // as the primary told it then; empty: it is not known
+  bool check_again = false;          // a standby has told another one
+  std::uint64_t oldest_change = 0;   // connections that were opened before it have other defaults
 
   // A clear text password that a server accepted, as a salted digest; for users that pool_passwd does not have.
   std::string accepted_salt;

@@ -50,6 +50,7 @@ std::string encode_parcel(const Parcel& parcel) {
   put(out, static_cast<std::uint64_t>(parcel.connected_ms), 8);
   put(out, static_cast<std::uint64_t>(parcel.sent_ms), 8);
   put(out, parcel.uses, 8);
+  put(out, parcel.login_change, 8);
   put(out, parcel.parameters.size(), 4);
   for (const auto& [name, value] : parcel.parameters) {
     put(out, name);
@@ -79,6 +80,7 @@ std::optional<Parcel> decode_parcel(Bytes bytes) {
   parcel.connected_ms = static_cast<std::int64_t>(read_u64(reader));
   parcel.sent_ms = static_cast<std::int64_t>(read_u64(reader));
   parcel.uses = read_u64(reader);
+  parcel.login_change = read_u64(reader);
   if (!reader.ok() || method > static_cast<std::uint8_t>(auth::AskedMethod::Scram) || flags > 3) return std::nullopt;
   parcel.method = static_cast<auth::AskedMethod>(method);
   parcel.has_statements = (flags & 1U) != 0;

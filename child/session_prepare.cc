@@ -27,7 +27,10 @@ bool ClientSession::prepare(Backend& backend) {
     messages = replay_messages(state_of_session_.difference(backend.applied, before_block));
     if (messages.ready == 0) backend.applied = version;
   }
-  if (messages.ready == 0) return true;
+  if (messages.ready == 0) {
+    if (login_change_ < info_->oldest_change) tell_new_defaults(backend);
+    return true;
+  }
   if (messages.discards) backend.forget_statements();
   backend.prepared.erase(std::string());  // the messages close it
   Backend* raw = &backend;

@@ -6,6 +6,7 @@
 #include "child/catalog_lookup.h"
 #include "child/client_session.h"
 #include "child/internal_query.h"
+#include "child/login_defaults.h"
 #include "child/replay_messages.h"
 #include "child/retry.h"
 #include "child/shared_rows.h"
@@ -222,6 +223,7 @@ bool ClientSession::on_reply(Backend& backend, char tag, Bytes message) {
       }
       ready_status_ = *status;
       ready_seen_ = true;
+      if (*status == 'I') publish_login_change();
       if (*status == 'I' && !batch_.aside) forget_written();
       if (!discarding_) begin_answer();
       return !discarding_ && opening_left_ == 0 && !batch_.aside;
@@ -271,14 +273,15 @@ bool ClientSession::on_error_reply(Backend& backend, Bytes message, const Progre
 
 void ClientSession::on_statement_done(Bytes message, char tag) {
   completed_any_ = true;
+  std::string_view completion = as_text(message.subspan(5));
+  completion = completion.substr(0, completion.find('\0'));
+  if (tag == 'C' && may_change_login(completion)) login_changed_ = true;
   if (running_head_ >= running_.size()) return;
   Running& running = running_[running_head_];
   if (tag == 's') {
     ++running_head_;
     return;
   }
-  std::string_view completion = as_text(message.subspan(5));
-  completion = completion.substr(0, completion.find('\0'));
   if (running.facts == nullptr) note_tag(completion);
   if (running.facts != nullptr) {
     const auto& statements = running.facts->facts.statements;
@@ -368,6 +371,25 @@ bool ClientSession::changes_state(const parser::Statement& statement) {
     case StatementKind::Update:
     case StatementKind::Delete: return !statement.sets.empty();
     default: return true;
+  }
+}
+
+// Before the client knows that its statement is done: whoever logs in from then on gets what is new. What was rolled back
+// costs a question for nothing.
+void ClientSession::publish_login_change() {
+  if (std::exchange(login_changed_, false)) worker_.count_login_change();
+}
+
+// The session is older than the defaults of BACKEND, which has caught up with it.
+void ClientSession::tell_new_defaults(const Backend& backend) {
+  for (const auto& [name, value] : backend.parameters) tell_parameter(backend, name, value);
+}
+
+void ClientSession::keep_told(const LoginInfo& info) {
+  if (info_ != &info || state_ == ClientState::Closing) return;
+  for (const auto& parameter : info.parameters) {
+    const bool own = std::any_of(told_.begin(), told_.end(), [&](const auto& told) { return told.first == parameter.first; });
+    if (!own && told_.size() < ReportedParameters::kMaxNames) told_.push_back(parameter);
   }
 }
 

@@ -51,7 +51,18 @@ std::optional<auth::Secret> restore_secret(SessionSnapshot& snapshot, const Work
 }
 
 SessionSnapshot::Pair facts_of_pair(const LoginInfo& info) {
-  return {info.method, info.from_primary, info.parameters, info.defaults_known, info.search_path, info.serializable_default, info.unusual_isolation, info.foreign_role_settings};
+  return {info.method, info.from_primary, info.parameters, info.defaults_known, info.search_path, info.serializable_default, info.unusual_isolation, info.foreign_role_settings, info.checked_change, info.fingerprint};
+}
+
+// The other process may have learnt of a change of what the pair's logins give: what it knows is newer than what is known here.
+void follow_change(Worker& worker, const BackendKey& key, LoginInfo& info, const SessionSnapshot::Pair& pair) {
+  if (pair.checked_change <= info.checked_change) return;
+  if (pair.fingerprint != info.fingerprint) {
+    worker.login_has_changed(info, key.database, key.user, pair.checked_change);
+    if (pair.from_primary) worker.learn_parameters(info, pair.parameters);
+  }
+  info.fingerprint = pair.fingerprint;
+  info.checked_change = pair.checked_change;
 }
 
 // What another process knows of the pair is good here if this one does not know better. TOLD: what the client was told beyond that.
@@ -164,6 +175,7 @@ ClientSession::ClientSession(Worker& worker, int slot, UniqueFd fd, SessionSnaps
   traffic_.resume(worker.context().mapping->databases(worker.context().slot).row_of(identity_.database));
   state_of_session_.restore_saved(std::move(snapshot.state));
   told_ = std::move(snapshot.told);
+  if (snapshot.pair) follow_change(worker, identity_.key, info, *snapshot.pair);
   if (snapshot.pair) learn_pair(info, std::move(*snapshot.pair), told_);
   reader_node_ = snapshot.reader_node;
   redirect_unit_ = snapshot.redirect_unit;

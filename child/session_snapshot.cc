@@ -156,6 +156,8 @@ void facts_of_pair(Codec& codec, Pair& pair) {
   field(codec, pair.defaults_known);
   list(codec, pair.search_path, [](auto& each, auto& schema) { field(each, schema); });
   for (auto* flag : {&pair.serializable_default, &pair.unusual_isolation, &pair.foreign_role_settings}) field(codec, *flag);
+  field(codec, pair.checked_change);
+  field(codec, pair.fingerprint);
 }
 
 void optional_pair(Writer& writer, const std::optional<SessionSnapshot::Pair>& pair) {

@@ -36,6 +36,8 @@ struct SessionSnapshot {
     bool serializable_default = true;
     bool unusual_isolation = true;
     bool foreign_role_settings = false;
+    std::uint64_t checked_change = 0;
+    std::string fingerprint;
     bool operator==(const Pair&) const = default;
   };
 

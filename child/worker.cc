@@ -295,8 +295,31 @@ void Worker::learn_login(Backend& backend, auth::AskedMethod method) {
   }
   info.method = method;
   info.from_primary = primary;
-  info.parameters.assign(backend.parameters.begin(), backend.parameters.end());
-  std::sort(info.parameters.begin(), info.parameters.end());
+  learn_parameters(info, {backend.parameters.begin(), backend.parameters.end()});
+}
+
+void Worker::learn_parameters(LoginInfo& info, ParameterList parameters) {
+  std::sort(parameters.begin(), parameters.end());
+  if (parameters == info.parameters) return;
+  if (!info.parameters.empty()) {
+    wake_all_sleepers();
+    may_sleep_soon();
+    for (auto& session : sessions_) {
+      if (session != nullptr) session->keep_told(info);
+    }
+  }
+  info.parameters = std::move(parameters);
+}
+
+std::uint64_t Worker::login_changes() const { return context_.mapping->status().login_changes.load(std::memory_order_acquire); }
+
+void Worker::count_login_change() { context_.mapping->status().login_changes.fetch_add(1, std::memory_order_acq_rel); }
+
+void Worker::login_has_changed(LoginInfo& info, const std::string& database, const std::string& user, std::uint64_t change) {
+  info.defaults_known = false;
+  info.startup_sets.clear();
+  info.oldest_change = std::max(info.oldest_change, change);
+  backends_->login_has_changed(database, user, change);
 }
 
 void Worker::learn_from_sibling(Backend& backend, auth::AskedMethod method) {

@@ -141,6 +141,15 @@ class Worker {
   // The secret of pool_passwd for USER.
   std::optional<auth::Secret> secret_of(const std::string& user) const;
   void learn_login(Backend& backend, auth::AskedMethod method);
+  // (login_defaults.h) How many statements that may have changed logins were seen by all children; one more; and INFO tells what
+  // was before the last of them.
+  std::uint64_t login_changes() const;
+  void count_login_change();
+  bool is_stale(const LoginInfo& info) const { return info.check_again || info.checked_change < login_changes(); }
+  // A login of the pair gives other defaults since CHANGE than INFO tells, and is to be learnt anew.
+  void login_has_changed(LoginInfo& info, const std::string& database, const std::string& user, std::uint64_t change);
+  // Sessions that were told other values keep what they know.
+  void learn_parameters(LoginInfo& info, ParameterList parameters);
   // The same of a sibling's connection, if nothing is known yet.
   void learn_from_sibling(Backend& backend, auth::AskedMethod method);
 

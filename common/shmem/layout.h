@@ -3,7 +3,8 @@
 // part but the mailboxes and the ledger (they hold a mutex) and the catalogue region starts.
 //
 //   part                     only writer                  readers        a reader's consistent copy
-//   ServerStatus             parent                       all            atomics
+//   ServerStatus             parent; children count       all            atomics
+//                            login_changes
 //   NodeTable                parent                       all            two copies of the whole and an epoch
 //   Observations             health                       all            Published rows
 //   Suspicions               children (add only)          health         atomic counters
@@ -51,6 +52,7 @@ struct ServerStatus {
   std::atomic<std::int32_t> parent_pid{0};
   std::atomic<std::uint64_t> health_beat{0};    // health counts its seconds here
   std::atomic<std::uint64_t> config_generation{0};  // grows with each reload that took effect
+  std::atomic<std::uint64_t> login_changes{0};  // statements seen that may have changed what logins give: child/login_defaults.h
 };
 
 // The fixed part at the start of the segment.

@@ -21,6 +21,7 @@ Parcel full() {
   parcel.connected_ms = 123456789;
   parcel.sent_ms = 123999999;
   parcel.uses = 99;
+  parcel.login_change = 12;
   parcel.parameters = {{"TimeZone", "UTC"}, {"application_name", ""}};
   parcel.image.settings = {{"search_path", "SET search_path = 'a, b'"}};
   return parcel;
@@ -42,6 +43,7 @@ TEST(parcel, comes_out_as_it_went_in) {
   EXPECT_EQ(again->connected_ms, 123456789);
   EXPECT_EQ(again->sent_ms, 123999999);
   EXPECT_EQ(again->uses, 99U);
+  EXPECT_EQ(again->login_change, 12U);
   EXPECT_EQ(again->parameters, full().parameters);
   EXPECT_EQ(again->image.settings, full().image.settings);
 }
