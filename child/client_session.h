@@ -240,6 +240,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   // (session_command.cc)
   Result<LocalAnswer> run_local(const parser::Statement& statement);
   Result<std::vector<admin::Column>> describe_local(const parser::Statement& statement) const;
+  void keep_within_delay(bool prefer_standby, std::vector<int>& nodes);
   RouteAnswer explain_route(std::string_view text);
   Result<LocalAnswer> run_pgpool(std::string_view words);
   bool all_local() const;
@@ -367,6 +368,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   Fears fears() const;
   void fears(const Fears& fears);
   void refresh_routing();
+  void settle_isolation();
   void verify_writes();
   // IN_BLOCK: the server has the error too, which has ended what its open block can do.
   void refuse_batch(Error error, bool in_block = false);

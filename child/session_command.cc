@@ -1,4 +1,5 @@
 // What pgweir's own statements do and tell: see client_session.h.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "common/config/indexed.h"
 #include "common/config/parameter.h"
 #include "lb/explain.h"
+#include "lb/reader.h"
 
 namespace weir::child {
 namespace {
@@ -112,6 +114,18 @@ Result<LocalAnswer> ClientSession::run_pgpool(std::string_view words) {
   return answer;
 }
 
+// Of NODES, which could be drawn, those that are too far behind give way to what would be read in their place.
+void ClientSession::keep_within_delay(bool prefer_standby, std::vector<int>& nodes) {
+  lb::ReaderInputs inputs = reader_inputs(prefer_standby ? lb::Candidates::Standbys : lb::Candidates::Readable);
+  for (int& node : nodes) {
+    inputs.kept = node;
+    const int instead = lb::choose_reader(inputs).node;
+    node = instead >= 0 ? instead : worker_.nodes().primary;
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+}
+
 // The decision as it would be made now. Nothing is sent but, at most, the question what the names of TEXT are, and
 // nothing that TEXT would do to the session counts.
 RouteAnswer ClientSession::explain_route(std::string_view text) {
@@ -133,16 +147,15 @@ RouteAnswer ClientSession::explain_route(std::string_view text) {
   const int held = block_node_ >= 0 ? block_node_ : active_ != nullptr ? active_->node() : -1;
   const int reader = config().statement_level_load_balance ? -1 : reader_node_;
   lb::NodeSet excluded = avoided();
-  const lb::ReaderInputs inputs = reader_inputs(lb::Candidates::Readable);
-  for (int id = 0; id < worker_.nodes().count; ++id) {
-    if (!lb::may_read(inputs, id)) excluded.set(static_cast<std::size_t>(id));
-  }
+  const int hinted = answer.target.scope == lb::Scope::Node ? answer.target.node : -1;
+  if (hinted >= 0 && !lb::may_read(reader_inputs(lb::Candidates::Readable), hinted)) excluded.set(static_cast<std::size_t>(hinted));
   answer.nodes = route_nodes(answer.target, worker_.nodes(), held, reader, excluded);
   const lb::Redirect redirect = worker_.policy().redirect(identity_.application_name, identity_.database, identity_.user);
   if (redirect.to != lb::Redirect::To::None && answer.target.scope == lb::Scope::AnyReadable && reader < 0) {
     const auto candidates = answer.target.prefer_standby ? lb::Candidates::Standbys : lb::Candidates::Readable;
     answer.nodes = redirected_nodes(redirect, worker_.nodes(), lb::eligible(worker_.nodes(), candidates) & ~excluded);
   }
+  if (answer.target.scope == lb::Scope::AnyReadable) keep_within_delay(answer.target.prefer_standby, answer.nodes);
   answer.statements = facts->facts.statements.size();
   if (answer.statements == 1 && facts->facts.statements.front().kind == parser::StatementKind::Empty) answer.statements = 0;
   answer.names = lb::explain_names(facts->facts, resolver.input(context_), worker_.policy(), resolver.catalog(), kMaxNamesTold + 1);

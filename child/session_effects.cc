@@ -6,6 +6,7 @@
 #include "child/search_path.h"
 #include "child/worker.h"
 #include "lb/resolve.h"
+#include "parser/names.h"
 
 namespace weir::child {
 
@@ -127,6 +128,26 @@ void ClientSession::apply_named(const lb::NamedEffect& named) {
     }
     default: break;
   }
+}
+
+// Between two transactions, with all effects known: what the defaults of a transaction are by now.
+void ClientSession::settle_isolation() {
+  if (info_ == nullptr || routing_.opaque_state || !unverified_.empty() || (!routing_.unusual_isolation && !routing_.serializable_default)) return;
+  bool unusual = info_->unusual_isolation;
+  bool serializable = info_->serializable_default;
+  const auto note = [&](std::string_view parameter, auto is_usual) {
+    const auto literal = state_of_session_.literal(parameter);
+    if (!literal && !state_of_session_.has_set(parameter)) return;
+    const std::string value = parser::lower(literal.value_or(""));
+    if (!is_usual(value)) unusual = true;
+    if (parameter == "default_transaction_isolation") serializable = !is_usual(value) && value != "repeatable read";
+  };
+  const auto off = [](const std::string& value) { return value == "off" || value == "false" || value == "no" || value == "0"; };
+  note("default_transaction_isolation", [](const std::string& value) { return value == "read committed" || value == "read uncommitted"; });
+  note("default_transaction_read_only", off);
+  note("default_transaction_deferrable", off);
+  routing_.unusual_isolation = unusual;
+  routing_.serializable_default = serializable;
 }
 
 void ClientSession::refresh_routing() {

@@ -315,7 +315,8 @@ bool ClientSession::collect_extended(Bytes message, char tag) {
 }
 
 FactsPtr ClientSession::facts_of(std::string_view text) {
-  if (routing_.nonstandard_strings || routing_.unsafe_encoding) {
+  // What standard_conforming_strings means for a text is what its backslashes mean.
+  if ((routing_.nonstandard_strings && text.find('\\') != std::string_view::npos) || routing_.unsafe_encoding) {
     const FactsPtr own = worker_.resolver().own_command(text);
     return own != nullptr ? own : worker_.resolver().unclassified();
   }

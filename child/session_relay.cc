@@ -492,6 +492,7 @@ void ClientSession::settle(Backend& backend) {
     }
     unverified_now_.clear();
     names_before_.reset();
+    if (ready_status_ == 'I') settle_isolation();
   }
   finish_running();
   failed_ = false;

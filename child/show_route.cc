@@ -56,7 +56,7 @@ std::vector<int> route_nodes(const lb::Target& target, const shmem::NodeView& vi
     case lb::Scope::AnyReadable: break;
   }
   const lb::Candidates candidates = target.prefer_standby ? lb::Candidates::Standbys : lb::Candidates::Readable;
-  if (reader >= 0 && lb::eligible_node(view, reader, candidates)) return {reader};
+  if (reader >= 0 && lb::eligible_node(view, reader, candidates) && !excluded.test(static_cast<std::size_t>(reader))) return {reader};
   const lb::NodeSet allowed = lb::eligible(view, candidates) & ~excluded;
   std::vector<int> nodes;
   for (std::size_t id = 0; id < allowed.size(); ++id) {

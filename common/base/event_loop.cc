@@ -13,10 +13,9 @@ EventLoop::~EventLoop() {
 
 void EventLoop::run() {
   while (!stopping_) {
-    now_ = monotonic_now();
     const bool pending = !deferred_.empty() || !doomed_.empty();
+    is_current_ = false;
     const int result = event_base_loop(base_, EVLOOP_ONCE | (pending ? EVLOOP_NONBLOCK : 0));
-    now_ = monotonic_now();
     run_deferred();
     if (result != 0 && deferred_.empty() && doomed_.empty()) break;  // nothing registered any more
   }

@@ -30,8 +30,14 @@ class EventLoop {
     doomed_.push_back(std::shared_ptr<void>(std::move(object)));
   }
 
-  // The time at the start of this turn; no system call beyond the loop's own.
-  Monotonic now() const { return now_; }
+  // The time when something first asked for it in this turn: of the events that are being dealt with.
+  Monotonic now() const {
+    if (!is_current_) {
+      now_ = monotonic_now();
+      is_current_ = true;
+    }
+    return now_;
+  }
 
   event_base* base() { return base_; }
 
@@ -45,7 +51,8 @@ class EventLoop {
   event_base* base_;
   std::vector<std::function<void()>> deferred_;
   std::vector<std::shared_ptr<void>> doomed_;
-  Monotonic now_ = monotonic_now();
+  mutable Monotonic now_{};
+  mutable bool is_current_ = false;
   bool stopping_ = false;
 };
 

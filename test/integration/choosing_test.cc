@@ -135,6 +135,9 @@ TEST_F(DelayTest, a_standby_that_is_held_back_leaves_the_reads_and_comes_back) {
   write();
   EXPECT_TRUE(settles(weir, two, 0));
   EXPECT_EQ(weir.node_of(one, kRead), 1);
+  const std::string explain = std::string("SHOW ROUTE $$") + kRead + "$$";
+  EXPECT_EQ(two.exec(explain).rows.at(0).at(1), "0");
+  EXPECT_EQ(one.exec(explain).rows.at(0).at(1), "1");
   EXPECT_EQ(weir.node_of(two, "/*pgweir: standby*/ SELECT v FROM plain WHERE id = 1"), 1);
   EXPECT_EQ(weir.node_of(two, "/*pgweir: node=2*/ SELECT v FROM plain WHERE id = 1"), 0);
   const std::string delay = shown(one, 2, "replication_delay");

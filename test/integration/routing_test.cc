@@ -309,7 +309,7 @@ TEST_F(RoutingTest, search_path_decides) {
   EXPECT_TRUE(weir_.reaches_standby(client_, "SELECT v FROM parted WHERE id = 1"));
   client_.must("RESET search_path");
   EXPECT_EQ(client_.value(kRead), "row 1");
-  EXPECT_TRUE(on_standby(kRead)); // the path is the server's again, and known
+  EXPECT_TRUE(wait_until([&] { return on_standby(kRead); })); // the path is the server's again, and known
 }
 
 TEST_F(RoutingTest, a_name_that_changes_its_meaning) {
@@ -598,8 +598,57 @@ TEST(routing, unsafe_texts_are_the_primarys) {
     client.must("RESET ALL");
     EXPECT_EQ(client.value(read), "row 1");
   }
+  // Back again by itself, with no RESET ALL.
+  for (const char* back : {"SET standard_conforming_strings = on", "RESET standard_conforming_strings", "SET standard_conforming_strings TO 'on'"}) {
+    Connection client(weir.conninfo());
+    client.must("SET standard_conforming_strings = off");
+    EXPECT_EQ(weir.node_of(client, read), 0);
+    EXPECT_EQ(client.exec("SHOW ROUTE $$SELECT 1$$").rows.size(), 1U);
+    client.must(back);
+    EXPECT_TRUE(weir.reaches_standby(client, read)) << back;
+  }
   Connection client(weir.conninfo());
   EXPECT_TRUE(weir.reaches_standby(client, read));
+}
+
+// Whatever sets the isolation of transactions to come back to the usual frees the session's reads again.
+TEST(routing, serializable_as_default_and_back) {
+  Pgweir weir(Cluster::shared());
+  const std::string read = "SELECT v FROM plain WHERE id = 1";
+  const std::pair<const char*, const char*> kCases[] = {
+      {"SET default_transaction_isolation = serializable", "SET default_transaction_isolation = 'read committed'"},
+      {"SET default_transaction_isolation = serializable", "RESET default_transaction_isolation"},
+      {"SET default_transaction_isolation = 'Serializable'", "SET default_transaction_isolation TO DEFAULT"},
+      {"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE", "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"},
+      {"SELECT set_config('default_transaction_isolation', 'serializable', false)", "RESET default_transaction_isolation"},
+      {"SET default_transaction_isolation = serializable", "SELECT set_config('default_transaction_isolation', 'read committed', false)"},
+      {"SET default_transaction_isolation = serializable", "RESET ALL"}};
+  for (const auto& [set, back] : kCases) {
+    Connection client(weir.conninfo());
+    ASSERT_TRUE(weir.reaches_standby(client, read));
+    client.must(set);
+    EXPECT_EQ(weir.node_of(client, read), 0) << set;
+    client.must(back);
+    EXPECT_TRUE(weir.reaches_standby(client, read)) << back;
+    client.must("BEGIN");
+    EXPECT_GT(weir.node_of(client, read), 0) << back;
+    client.must("COMMIT");
+  }
+  Connection client(weir.conninfo());
+  client.must("BEGIN");
+  client.must("SET default_transaction_isolation = serializable");
+  client.must("ROLLBACK");
+  EXPECT_TRUE(weir.reaches_standby(client, read));
+  client.must("BEGIN");
+  client.must("SAVEPOINT s");
+  client.must("SET default_transaction_isolation = serializable");
+  client.must("ROLLBACK TO s");
+  client.must("COMMIT");
+  EXPECT_TRUE(weir.reaches_standby(client, read));
+  client.must("BEGIN");
+  client.must("SET default_transaction_isolation = serializable");
+  client.must("COMMIT");
+  EXPECT_EQ(weir.node_of(client, read), 0);
 }
 
 // The client's own startup values stand on every node, whatever was reset in between.
