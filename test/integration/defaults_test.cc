@@ -118,8 +118,10 @@ TEST_P(DefaultsTest, that_are_reported) {
   if (std::string(GetParam()) == "session") {
     EXPECT_EQ(before.value("SHOW datestyle"), "ISO, MDY");
   }
-  EXPECT_EQ(before.value("SHOW datestyle"), before.parameter("DateStyle"));
-  EXPECT_EQ(unused.value("SHOW datestyle"), unused.parameter("DateStyle"));
+  for (Connection* client : {&before, &unused}) {
+    const std::string value = client->value("SHOW datestyle"); // what is told comes with the answer
+    EXPECT_EQ(value, client->parameter("DateStyle"));
+  }
 }
 
 // What routing makes of the defaults is learnt anew.
