@@ -1,5 +1,6 @@
 #include "parser/classify.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,12 @@ std::string_view slice(std::string_view text, int location, int length) {
   return text.substr(read_lead(text).length);
 }
 
+// A hint before a later statement of a string counts if it asks for the primary: the string runs whole on one node.
+void add_later_hint(std::string_view text, StatementFacts& facts) {
+  const Hint hint = read_lead(text).hint;
+  if (hint.kind == Hint::Kind::NoLoadBalance || hint.kind == Hint::Kind::Primary) facts.hint = hint;
+}
+
 void parse(std::string_view text, StatementFacts& facts) {
   const PgTree tree{std::string(text)};
   if (tree.get() == nullptr) {
@@ -41,10 +48,14 @@ void parse(std::string_view text, StatementFacts& facts) {
     facts.statements.assign(1, std::move(*own));
     return;
   }
+  std::size_t end = 0; // of the statement before
   for (std::size_t i = 0; i < tree.get()->n_stmts; ++i) {
     const PgQuery__RawStmt* raw = tree.get()->stmts[i];
     if (raw == nullptr || raw->stmt == nullptr)
       continue;
+    if (i > 0 && end < text.size())
+      add_later_hint(text.substr(end + 1), facts);
+    end = static_cast<std::size_t>(std::max(raw->stmt_location, 0) + std::max(raw->stmt_len, 0));
     Statement statement;
     FactWalker walker(slice(text, raw->stmt_location, raw->stmt_len), statement);
     walker.run(*raw->stmt);
