@@ -200,8 +200,9 @@ TEST_P(RuntimeLimitsTest, up_and_down_under_load) {
       ASSERT_TRUE(expect_soon("work goes on", [&] { return Moment::now() - since > milliseconds(300) && (size == 0 || load.done(0, 12) >= before + 20); })) << way.object << size;
       sampler.stop();
       // Of sessions more than that were seen for a moment: doc/roadmap.md.
-      if (!session())
+      if (!session()) {
         EXPECT_LE(sampler.most_of_pool(), size) << way.object << " " << sampler.samples() << " samples";
+      }
       if (size == 2)
         set(admin, way, -1);
     }
