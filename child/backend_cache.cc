@@ -307,6 +307,11 @@ void BackendCache::reset(std::unique_ptr<Backend> backend) {
     wire::encode_query(messages, query);
     ++queries;
   }
+  // What it has set is gone by DISCARD ALL, or may be changed.
+  if (const std::string& made_by = backend->home->times.connect_query; !made_by.empty()) {
+    wire::encode_query(messages, made_by);
+    ++queries;
+  }
   backend->set_state(BackendState::Resetting);
   backend->applied = 0;
   backend->image = nullptr;

@@ -175,9 +175,9 @@ void CatalogLookup::compared(const std::string& database, Monotonic asked_at, bo
   const Monotonic now = worker_.loop().now();
   connection.compare_at = now + std::max<Monotonic::duration>(kCompareEvery, kCompareShare * (now - asked_at));
   connection.idle_since = now;
-  std::string fingerprint = "unknown";
-  if (!result.error && result.rows.size() == 1 && result.rows.front().size() == 1) fingerprint = result.rows.front().front().value_or("");
-  const bool same = connection.fingerprint == fingerprint && !result.error;
+  const bool told = !result.error && result.rows.size() == 1 && result.rows.front().size() == 1 && !result.rows.front().front().value_or("").empty();
+  std::string fingerprint = told ? *result.rows.front().front() : "not told";
+  const bool same = told && connection.fingerprint == fingerprint;
   if (suspect && !same) {
     log::info("the catalogue of database \"{}\" may have changed", database);
     worker_.resolver().catalog_changed();

@@ -253,6 +253,7 @@ class ClientSession final : private StreamHandler, private BackendUser, private 
   void use_startup_packet();
   void apply_named(const lb::NamedEffect& named);
   lb::Target route_batch(Bytes bytes);
+  std::optional<Dispatch> place_batch(const lb::Target& target);
   bool opens_portal_in_block() const;
   bool begins_block() const;
   bool binds_date_word_in_block(Bytes bytes) const;

@@ -1,20 +1,8 @@
 #include "child/login_defaults.h"
 
+#include "common/base/sql_literal.h"
+
 namespace weir::child {
-namespace {
-
-// A literal that means the same whatever standard_conforming_strings says.
-std::string quoted(std::string_view text) {
-  std::string out = "E'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') out += c;
-    out += c;
-  }
-  return out + "'";
-}
-
-}  // namespace
-
 bool may_change_login(std::string_view tag) { return tag == "ALTER ROLE" || tag == "ALTER DATABASE" || tag == "DROP ROLE"; }
 
 std::string fingerprint_of_defaults(std::string_view user) {
@@ -25,7 +13,7 @@ std::string fingerprint_of_defaults(std::string_view user) {
          "AND (s.setdatabase OPERATOR(pg_catalog.=) 0 OR s.setdatabase OPERATOR(pg_catalog.=) d.oid))) "
          "FROM pg_catalog.pg_roles r, pg_catalog.pg_database d "
          "WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() AND r.rolname OPERATOR(pg_catalog.=) " +
-         quoted(user) + ")";
+         sql_literal(user) + ")";
 }
 
 std::string ask_fingerprint(std::string_view user) { return "SELECT " + fingerprint_of_defaults(user); }

@@ -198,17 +198,30 @@ bool ClientSession::binds_date_word_in_block(Bytes bytes) const {
   if (status_ == 'I' ? !begins_block() : (held_ != HeldBlock::Held && !block_on_standby())) return false;
   return std::any_of(batch_.items.begin(), batch_.items.end(), [bytes](const BatchItem& item) {
     if (item.what != Sent::Bind || item.offset + item.size > bytes.size()) return false;
-    ByteReader reader(bytes.subspan(item.offset + 5, item.size - 5));
-    reader.cstring();
-    reader.cstring();
-    for (int formats = reader.i16(); formats > 0 && reader.ok(); --formats) reader.i16();
-    for (int values = reader.i16(); values > 0 && reader.ok(); --values) {
-      const std::int32_t length = reader.i32();
-      if (length < 0) continue;
-      if (parser::has_date_word(as_text(reader.take(static_cast<std::size_t>(length))))) return true;
-    }
-    return false;
+    const auto bind = wire::parse_bind(bytes.subspan(item.offset + 5, item.size - 5));
+    return bind && wire::any_value(*bind, [](std::string_view value) { return parser::has_date_word(value); });
   });
+}
+
+// The node of the batch. Something: it cannot have one yet.
+std::optional<ClientSession::Dispatch> ClientSession::place_batch(const lb::Target& target) {
+  if (!tracker_.idle()) {
+    // Nothing is known yet of what the exchange under way will change. On the primary everything may follow; a standby's
+    // answer is awaited, since it may have to be run again.
+    const bool follows = !startup_in_doubt_ && active_ != nullptr && active_->node() == worker_.nodes().primary && !block_on_standby() && !needs_own_round() && !sequences_are_anothers(*active_);
+    if (!follows) return await_replies();
+    batch_.node = active_->node();
+    if (spreads(target)) batch_.forced = lb::Reason::FollowsExchange;
+  } else if (tracker_.unsynced() && active_ != nullptr) {
+    const int wanted = choose_node(target);
+    if ((wanted != active_->node() || !names_are_there(*active_)) && !primary_backend(*active_)) return leave_unsynced();
+    batch_.node = active_->node();
+    if (wanted != batch_.node) batch_.forced = lb::Reason::FollowsExchange;
+  } else if (batch_.node < 0 || (excluded_.any() && excluded_.test(static_cast<std::size_t>(batch_.node)))) {
+    batch_.node = choose_node(target);
+  }
+  if (batch_.node < 0) return wait_for_primary();
+  return std::nullopt;
 }
 
 // Sends the batch, or says why it cannot be sent yet. Called again with the same batch until it is sent.
@@ -226,22 +239,7 @@ ClientSession::Dispatch ClientSession::dispatch(Bytes bytes) {
   }
   if (!in_flight && !tracker_.unsynced() && answer_block(bytes)) return state_ == ClientState::Closing ? Dispatch::Ended : Dispatch::Sent;
   const lb::Target target = route_batch(bytes);
-  if (in_flight) {
-    // Nothing is known yet of what the exchange under way will change. On the primary everything may follow; a standby's
-    // answer is awaited, since it may have to be run again.
-    const bool follows = !startup_in_doubt_ && active_ != nullptr && active_->node() == worker_.nodes().primary && !block_on_standby() && !needs_own_round() && !sequences_are_anothers(*active_);
-    if (!follows) return await_replies();
-    batch_.node = active_->node();
-    if (spreads(target)) batch_.forced = lb::Reason::FollowsExchange;
-  } else if (tracker_.unsynced() && active_ != nullptr) {
-    const int wanted = choose_node(target);
-    if ((wanted != active_->node() || !names_are_there(*active_)) && !primary_backend(*active_)) return leave_unsynced();
-    batch_.node = active_->node();
-    if (wanted != batch_.node) batch_.forced = lb::Reason::FollowsExchange;
-  } else if (batch_.node < 0 || (excluded_.any() && excluded_.test(static_cast<std::size_t>(batch_.node)))) {
-    batch_.node = choose_node(target);
-  }
-  if (batch_.node < 0) return wait_for_primary();
+  if (const auto waits = place_batch(target)) return *waits;
   batch_.aside = target.aside && batch_.node != block_node_;
   if (!in_flight && !tracker_.unsynced() && takes_back_startup_midway()) use_startup_packet();
   Backend* backend = backend_at(batch_.node);

@@ -132,7 +132,7 @@ void ClientSession::apply_named(const lb::NamedEffect& named) {
 
 // Between two transactions, with all effects known: what the defaults of a transaction are by now.
 void ClientSession::settle_isolation() {
-  if (info_ == nullptr || routing_.opaque_state || !unverified_.empty() || (!routing_.unusual_isolation && !routing_.serializable_default)) return;
+  if (info_ == nullptr || routing_.opaque_state || !unverified_.empty()) return;
   bool unusual = info_->unusual_isolation;
   bool serializable = info_->serializable_default;
   const auto note = [&](std::string_view parameter, auto is_usual) {
@@ -169,10 +169,7 @@ void ClientSession::refresh_routing() {
     context.search_path_known = path.has_value();
     context.search_path = std::move(path).value_or(std::vector<std::string>{});
   }
-  for (const auto& parameter : state_of_session_.startup_parameters()) {
-    if (parameter.first.starts_with("default_transaction_")) routing_.unusual_isolation = true;
-    if (parameter.first == "default_transaction_isolation") routing_.serializable_default = true;
-  }
+  if (status_ == 'I' && tracker_.idle()) settle_isolation();
   // What the session has set, else what the server has told of a fresh login.
   const auto current = [this](std::string_view name) -> std::optional<std::string_view> {
     const auto own = state_of_session_.literal(name);

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "common/base/sql_literal.h"
+
 namespace weir::child {
 
 bool is_identity(std::string_view parameter) { return parameter == "role" || parameter == "session_authorization"; }
@@ -24,21 +26,11 @@ bool back_to_default(const parser::SetChange& change) {
   return change.to_default || change.action == parser::SetAction::Reset;
 }
 
-// A literal that means the same whatever standard_conforming_strings says.
-std::string quoted(std::string_view text) {
-  std::string out = "E'";
-  for (char c : text) {
-    if (c == '\'' || c == '\\') out += c;
-    out += c;
-  }
-  return out + "'";
-}
-
 std::string set_text(std::string_view parameter, std::string_view value, bool local) {
   std::string text = "SELECT pg_catalog.set_config(";
-  text += quoted(parameter);
+  text += sql_literal(parameter);
   text += ", ";
-  text += quoted(value);
+  text += sql_literal(value);
   return text + (local ? ", true)" : ", false)");
 }
 

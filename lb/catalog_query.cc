@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/sql_literal.h"
 #include "lb/builtin.h"
 #include "lb/catalog_sql.h"
 #include "parser/names.h"
@@ -27,18 +28,6 @@ char letter_of(FactKind kind) {
       return 't';
   }
   return '?';
-}
-
-// An E'' literal reads the same whatever standard_conforming_strings is. A name cannot hold a NUL; what stands behind
-// one would be cut off by the server, so the literal ends there too.
-void append_literal(std::string& out, std::string_view text) {
-  out += "E'";
-  for (const char c : text) {
-    if (c == '\0') break;
-    if (c == '\'' || c == '\\') out += c;
-    out += c;
-  }
-  out += '\'';
 }
 
 // What a use means for a standby: one of PostgreSQL's own functions or relations, "f:name" or "r:schema.name", or what
@@ -120,7 +109,7 @@ std::string catalog_query(std::span<const Missing> names) {
     text += ", ('";
     text += letter_of(name.kind);
     text += "', ";
-    append_literal(text, name.name);
+    text += sql_literal(name.name);
     text += ')';
   }
   text += ')';

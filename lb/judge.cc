@@ -214,7 +214,10 @@ Judgement Judge::function(const Name& name) const {
   if (listing == FunctionListing::ReadOnly) {
     Judgement listed;
     listed.late = true;
-    listed.clock = function_by_catalog(name).clock;
+    // Believed to write nothing; whether it tells the time is found out.
+    const Judgement known = function_by_catalog(name);
+    listed.clock = known.clock;
+    listed.must_ask = known.must_ask;
     listed.beyond = true;
     return listed;
   }

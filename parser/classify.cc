@@ -33,9 +33,15 @@ std::string_view slice(std::string_view text, int location, int length) {
 }
 
 // A hint before a later statement of a string counts if it asks for the primary: the string runs whole on one node.
+// TEXT begins with the semicolon, or several, behind the statement before.
 void add_later_hint(std::string_view text, StatementFacts& facts) {
-  const Hint hint = read_lead(text).hint;
-  if (hint.kind == Hint::Kind::NoLoadBalance || hint.kind == Hint::Kind::Primary) facts.hint = hint;
+  while (text.starts_with(';')) {
+    text.remove_prefix(1);
+    const Lead lead = read_lead(text);
+    if (lead.hint.kind == Hint::Kind::NoLoadBalance || lead.hint.kind == Hint::Kind::Primary)
+      facts.hint = lead.hint;
+    text.remove_prefix(lead.length);
+  }
 }
 
 void parse(std::string_view text, StatementFacts& facts) {
@@ -54,7 +60,7 @@ void parse(std::string_view text, StatementFacts& facts) {
     if (raw == nullptr || raw->stmt == nullptr)
       continue;
     if (i > 0 && end < text.size())
-      add_later_hint(text.substr(end + 1), facts);
+      add_later_hint(text.substr(end), facts);
     end = static_cast<std::size_t>(std::max(raw->stmt_location, 0) + std::max(raw->stmt_len, 0));
     Statement statement;
     FactWalker walker(slice(text, raw->stmt_location, raw->stmt_len), statement);

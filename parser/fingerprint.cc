@@ -232,13 +232,12 @@ private:
   bool operator_or_comment() {
     const std::size_t rest = static_cast<std::size_t>(end_ - at_);
     if (rest > 1 && ((*at_ == '-' && at_[1] == '-') || (*at_ == '/' && at_[1] == '*'))) {
-      // Before a later statement of the text a hint counts.
-      if (read_lead({at_, rest}).hint.kind != Hint::Kind::None)
-        return false;
       bool closed = false;
-      at_ += comment_length({at_, rest}, closed);
+      const std::string_view comment(at_, comment_length({at_, rest}, closed));
+      at_ += comment.size();
       *out_++ = ' ';
-      return closed;
+      // Before a later statement of the text a hint counts.
+      return closed && read_lead(comment).hint.kind == Hint::Kind::None;
     }
     *out_++ = *at_++;
     return true;

@@ -68,7 +68,9 @@ std::optional<BindMessage> parse_bind(Bytes body) {
   message.statement = reader.cstring();
   message.rest = reader.rest();
   skip_formats(reader);
+  const Bytes values = reader.rest();
   if (!skip_values(reader, message.value_count)) return std::nullopt;
+  if (reader.ok()) message.values = values.first(values.size() - reader.remaining()).subspan(2);
   skip_formats(reader);
   return whole(reader, message);
 }

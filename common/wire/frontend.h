@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "common/base/byte_reader.h"
 #include "common/base/bytes.h"
 
 namespace weir::wire {
@@ -28,6 +29,7 @@ struct BindMessage {
   std::string_view statement;
   Bytes rest;  // what follows the two names
   std::size_t value_count = 0;
+  Bytes values;  // each behind its length
 };
 struct DescribeMessage {
   char kind = 'S';  // 'S' statement, 'P' portal
@@ -46,6 +48,17 @@ struct SaslInitialResponse {
   std::string_view mechanism;
   std::optional<std::string_view> data;  // nothing: the client waits for a challenge first
 };
+
+// Whether IS_WANTED(text) of a value of MESSAGE, in whatever format; NULLs have none.
+template <typename IsWanted>
+bool any_value(const BindMessage& message, IsWanted is_wanted) {
+  ByteReader reader(message.values);
+  for (std::size_t i = 0; i < message.value_count; ++i) {
+    const std::int32_t length = reader.i32();
+    if (length >= 0 && is_wanted(as_text(reader.take(static_cast<std::size_t>(length))))) return true;
+  }
+  return false;
+}
 
 std::optional<QueryMessage> parse_query(Bytes body);
 std::optional<ParseMessage> parse_parse(Bytes body);

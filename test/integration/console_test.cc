@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "test/support/load.h"
 #include "test/support/pgweir.h"
 #include "test/support/raw_client.h"
 
@@ -27,36 +28,6 @@ std::vector<Values> rows_of(const Answer& answer) {
   }
   return rows;
 }
-
-// Clients that run short transactions as fast as they get answers.
-class Load {
-public:
-  Load(const std::string& conninfo, int clients) {
-    for (int i = 0; i < clients; ++i)
-      threads_.emplace_back([this, conninfo] { ask(conninfo); });
-  }
-  ~Load() { stop(); }
-  void stop() {
-    stopping_ = true;
-    for (auto& thread : threads_)
-      if (thread.joinable())
-        thread.join();
-  }
-  int done() const { return done_; }
-
-private:
-  void ask(const std::string& conninfo) {
-    while (!stopping_) {
-      Connection client(conninfo);
-      while (client.ok() && !stopping_)
-        if (client.exec("BEGIN; INSERT INTO console_load VALUES (1); COMMIT").ok())
-          ++done_;
-    }
-  }
-  std::vector<std::thread> threads_;
-  std::atomic<bool> stopping_{false};
-  std::atomic<int> done_{0};
-};
 
 class ConsoleTest : public testing::Test {
 protected:
@@ -363,7 +334,10 @@ TEST_F(ConsoleTest, a_lowered_pool_holds_over_all_children) {
   const auto backends = [&] {
     return std::stoi(server.value("SELECT count(*) FROM pg_stat_activity WHERE usename = 'app' AND backend_type = 'client backend'"));
   };
-  Load load(weir.conninfo(), 20);
+  constexpr int kClients = 20;
+  Load load;
+  load.statement = "BEGIN; INSERT INTO console_load VALUES (1); COMMIT";
+  load.add(weir.conninfo(), kClients);
   ASSERT_TRUE(expect_soon("the pool is in use", [&] { return backends() >= 5; }));
   for (const int size : {3, 1, 6, 2}) {
     console.must("SET POOL app.app = 'pool_size=" + std::to_string(size) + "'");
@@ -377,10 +351,10 @@ TEST_F(ConsoleTest, a_lowered_pool_holds_over_all_children) {
       return count;
     };
     ASSERT_TRUE(expect_soon("the pool has shrunk", [&] { return held() <= size && backends() <= size; }));
-    const int before = load.done();
+    const int before = load.done(0, kClients);
     int most = 0;
     const auto end = Moment::now() + std::chrono::seconds(2);
-    while (Moment::now() < end || load.done() < before + 20)
+    while (Moment::now() < end || load.done(0, kClients) < before + 20)
       most = std::max(most, backends());
     EXPECT_LE(most, size);
     EXPECT_GE(most, 1);

@@ -56,7 +56,7 @@ TEST_F(LimitsTest, reads_alone) {
   Pgweir weir(cluster_, with({{"default_pool_size", "2"}}));
   Sampler sampler(cluster_);
   Load load;
-  load.in_blocks = false;
+  load.statement = "SELECT 1";
   load.add(weir.conninfo(), 20);
   EXPECT_TRUE(expect_soon("everybody served", [&] { return load.all_served(20); }));
   load.stop();

@@ -72,17 +72,23 @@ protected:
 
   const Cluster& cluster_ = Cluster::shared();
 };
-INSTANTIATE_TEST_SUITE_P(modes, RuntimeLimitsTest,
-                         testing::Values(Mode{"transaction", 1}, Mode{"transaction", 2}, Mode{"statement", 1}, Mode{"statement", 2}, Mode{"session", 1}, Mode{"session", 2}),
-                         [](const auto& one) { return std::string(one.param.pool_mode) + std::to_string(one.param.children); });
+class LentLimitsTest : public RuntimeLimitsTest {};         // where a client keeps no connection
+class TransactionLimitsTest : public RuntimeLimitsTest {};  // where there are transactions of several statements, and they end
+
+std::string name_of(const testing::TestParamInfo<Mode>& one) { return std::string(one.param.pool_mode) + std::to_string(one.param.children); }
+
+constexpr Mode kTransaction[] = {{"transaction", 1}, {"transaction", 2}};
+constexpr Mode kLent[] = {{"transaction", 1}, {"transaction", 2}, {"statement", 1}, {"statement", 2}};
+constexpr Mode kAll[] = {{"transaction", 1}, {"transaction", 2}, {"statement", 1}, {"statement", 2}, {"session", 1}, {"session", 2}};
+INSTANTIATE_TEST_SUITE_P(modes, TransactionLimitsTest, testing::ValuesIn(kTransaction), name_of);
+INSTANTIATE_TEST_SUITE_P(modes, LentLimitsTest, testing::ValuesIn(kLent), name_of);
+INSTANTIATE_TEST_SUITE_P(modes, RuntimeLimitsTest, testing::ValuesIn(kAll), name_of);
 
 const char* const kWork = "SELECT 1";
 const char* const kWrite = "INSERT INTO written(v) VALUES ('runtime')";
 
 // The very next question after SET waits, whatever lies idle; and -1 lets it go on before its time is over.
-TEST_P(RuntimeLimitsTest, zero_blocks_at_once) {
-  if (session())
-    GTEST_SKIP() << "a client keeps its connection";
+TEST_P(LentLimitsTest, zero_blocks_at_once) {
   Pgweir weir(cluster_, with({}));
   Connection admin = console(weir);
   const auto all = clients(weir, 4, kWork);
@@ -111,9 +117,7 @@ TEST_P(RuntimeLimitsTest, zero_blocks_at_once) {
 }
 
 // Who is in a transaction ends it first, and is let in no more then.
-TEST_P(RuntimeLimitsTest, a_transaction_is_the_last_one) {
-  if (std::string_view(GetParam().pool_mode) != "transaction")
-    GTEST_SKIP() << "there are none, or they are not all";
+TEST_P(TransactionLimitsTest, a_transaction_is_the_last_one) {
   Pgweir weir(cluster_, with({}));
   Connection admin = console(weir);
   for (const Way& way : kWays) {
@@ -136,9 +140,7 @@ TEST_P(RuntimeLimitsTest, a_transaction_is_the_last_one) {
 }
 
 // Idle ones go first, then those whose transaction ends: nobody is cut who keeps within what is left.
-TEST_P(RuntimeLimitsTest, a_lowered_limit_takes_idle_ones_first) {
-  if (std::string_view(GetParam().pool_mode) != "transaction")
-    GTEST_SKIP() << "there are none, or they are not all";
+TEST_P(TransactionLimitsTest, a_lowered_limit_takes_idle_ones_first) {
   Cluster cluster;
   Pgweir weir(cluster, with({{"query_wait_timeout", "30"}}));
   Connection admin = console(weir);
@@ -185,7 +187,8 @@ TEST_P(RuntimeLimitsTest, up_and_down_under_load) {
   };
   Load load;
   load.may_break = session(); // those that are too many are cut
-  load.in_blocks = !statement();
+  if (statement())
+    load.statement = kWork;
   load.add(weir.conninfo(), 12);
   // Of sessions each step takes the time of grace.
   const std::vector<Way> ways = session() ? std::vector<Way>{kWays[0]} : std::vector<Way>(std::begin(kWays), std::end(kWays));

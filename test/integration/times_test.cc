@@ -188,9 +188,10 @@ TEST_P(TimesTest, who_waits_is_told_and_ended) {
   EXPECT_NE(waits.notices()[0].find("No server connection available in postgres backend, client being queued"), std::string::npos) << waits.notices()[0];
 }
 
-TEST_P(TimesTest, query_timeout_counts_the_wait) {
-  if (!lends())
-    GTEST_SKIP() << "here the login waits";
+class LentTimesTest : public TimesTest {};  // elsewhere the login waits
+INSTANTIATE_TEST_SUITE_P(lent, LentTimesTest, testing::Values("transaction"), [](const auto& one) { return one.param; });
+
+TEST_P(LentTimesTest, query_timeout_counts_the_wait) {
   Pgweir weir(cluster_, with({{"default_pool_size", "1"}, {"query_wait_timeout", "60"}}), Pgweir::Unstarted{});
   start(weir, "");
   Connection waits(weir.conninfo());
@@ -328,6 +329,23 @@ TEST_P(UpkeepTest, connect_query) {
   weir.signal(SIGHUP);
   EXPECT_TRUE(expect_soon("new connections", [&] { return client.value("/*NO LOAD BALANCE*/ SHOW work_mem") == "8MB"; }));
   EXPECT_EQ(client.value("SHOW work_mem"), "8MB");
+}
+
+// The next session on a connection that was reset has it too.
+TEST_P(TimesTest, connect_query_holds_for_the_next_session) {
+  Pgweir weir(cluster_, with({{"server_reset_query_always", "on"}, {"default_pool_size", "1"}}), Pgweir::Unstarted{});
+  start(weir, "[databases]\napp = connect_query='SET work_mem = ''7MB'''\n");
+  std::string pid;
+  for (int i = 0; i < 3; ++i) {
+    Connection client(weir.conninfo());
+    EXPECT_EQ(client.value("/*NO LOAD BALANCE*/ SHOW work_mem"), "7MB") << i;
+    client.must("SET work_mem = '3MB'");
+    const std::string now = client.value("SELECT pg_backend_pid()");
+    if (i > 0) {
+      EXPECT_EQ(now, pid) << "the same connection, or it shows nothing";
+    }
+    pid = now;
+  }
 }
 
 TEST_P(UpkeepTest, connect_query_that_ends_the_connection) {

@@ -117,7 +117,7 @@ public:
     return errors_;
   }
   std::atomic<bool> may_break{false}; // children are killed
-  bool in_blocks = true;
+  std::string statement = "BEGIN; SELECT pg_sleep(0.002); COMMIT";
 
 private:
   void ask(const std::string& conninfo, std::atomic<int>& count) {
@@ -126,7 +126,7 @@ private:
       if (!client.ok() && !may_break)
         return note(client.error());
       while (client.ok() && !stopping_) {
-        const Answer answer = client.exec(in_blocks ? "BEGIN; SELECT pg_sleep(0.002); COMMIT" : "SELECT 1");
+        const Answer answer = client.exec(statement);
         if (answer.ok()) {
           ++count;
         } else if (!may_break) {

@@ -369,7 +369,15 @@ TEST_F(Resolve, ReadOnlyFunctionListOverridesTheCatalogue) {
   settings.read_only_function_list = {"f", "never_asked"};
   policy_ = std::move(compile_policy(settings)).value();
   expect_plain(calling({"", "f"}));
-  expect_plain(calling({"", "never_asked"}));
+  // What is listed may tell the time all the same: that is asked, and nothing waits for it.
+  Resolved listed = calling({"", "never_asked"});
+  EXPECT_EQ(listed.verdict, Verdict::Plain);
+  ASSERT_EQ(listed.missing.size(), 1U);
+  EXPECT_EQ(listed.missing[0].name, "never_asked");
+  catalog_.add(FactKind::Function, "never_asked", {"public", false, false, false, false, false, {}, false, false, false, true});
+  listed = calling({"", "never_asked"});
+  expect_plain(listed);
+  EXPECT_TRUE(listed.tells_time);
   expect_doubt(calling({"", "count"}), Reason::WriteFunctionList);
   EXPECT_FALSE(calling({"", "count"}).user_functions);
 }
